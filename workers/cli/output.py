@@ -1,0 +1,40 @@
+"""How every command speaks: tables and notes for people on a terminal, one JSON document with ``--json``."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import orjson
+import typer
+from rich.console import Console
+
+console = Console()
+"""Results. Pipe-able: nothing but the answer goes to standard output."""
+
+notes = Console(stderr=True)
+"""Progress, hints and errors."""
+
+
+class Exit(IntEnum):
+    """What an exit code of ``assay`` means."""
+
+    OK = 0
+    FOUND = 1  # the command worked and what it checked does not hold
+    USAGE = 2  # the caller's input is wrong; the line on stderr says what to change
+    UNAVAILABLE = 3  # Kafka, Redis or a model cannot be reached
+    BROKEN_BOM = 4  # the bill of materials does not verify
+    FATAL = 5  # a worker stopped itself; the log says why
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output. NaN cannot be written: orjson refuses what it does not know."""
+    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE).decode())
+    sys.stdout.flush()
+
+
+def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
+    """End the command with one clear line: no traceback for a user's mistake."""
+    notes.print(f"assay: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(int(code))
