@@ -49,7 +49,9 @@ def _enforced_criteria_exist(bom: Bom) -> None:
     if enforced is None:
         return
     if not enforced:
-        raise BomError("decision.yaml: enforced_criteria is empty; leave it out to enforce all, or use enforced_share: 0")
+        raise BomError(
+            "decision.yaml: enforced_criteria is empty; leave it out to enforce all, or set enforced_share 0"
+        )
     ids = {c.id for c in bom.charter.criteria.must_have}
     if unknown := sorted(set(enforced) - ids):
         raise BomError(f"decision.yaml: enforced_criteria names {unknown[0]!r}, which is no must-have criterion")

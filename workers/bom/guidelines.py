@@ -1,4 +1,4 @@
-"""guidelines.md: the single source of truth for raters and judges. A heading that begins with a clause id is a clause."""
+"""guidelines.md: the one source for raters and judges. A heading that begins with a clause id is a clause."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def verify(files: Mapping[str, bytes]) -> Manifest:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BomError(f"{MANIFEST} cannot be read ({type(error).__name__}); run `assay bom seal`") from error
     if stated != actual:
-        raise BomError(f"the BOM was changed after it was sealed: {_difference(stated, actual)}; review, then seal again")
+        raise BomError(f"the BOM changed after it was sealed: {_difference(stated, actual)}; review, then seal again")
     return actual
 
 

@@ -9,7 +9,7 @@ from schemas.verdict_space import Flag
 
 
 class Origin(NamedTuple):
-    """``event_id`` is the record's ``ce_id``, or what the message derives for itself; ``uri`` finds the record again."""
+    """``event_id`` is the record's ``ce_id``, or what the message derives; ``uri`` finds the record again."""
 
     event_id: str
     uri: str  # kafka://topic/partition/offset
