@@ -17,8 +17,7 @@ class EmbeddedCache:
 
     @property
     def url(self) -> str:
-        host, port = self._server.server_address[:2]
-        return f"redis://{host}:{port}/0"
+        return f"redis://127.0.0.1:{self._server.server_address[1]}/0"
 
     def close(self) -> None:
         self._server.shutdown()
@@ -26,7 +25,7 @@ class EmbeddedCache:
         self._thread.join(timeout=5)
 
 
-class _Server(TcpFakeServer):  # type: ignore[misc]  # fakeredis ships no types for it
+class _Server(TcpFakeServer):
     def __init__(self, address: tuple[str, int]) -> None:
         super().__init__(address)
         # A client that never hangs up must not keep the process from ending.

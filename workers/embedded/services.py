@@ -1,7 +1,7 @@
 """Broker and cache together: in this process (``InProcess``) or as one child process (``ChildServices``).
 
-The child obeys JSON lines on its standard input, ``{"op": "create_topic", "name": ..., "partitions": ...}``, and answers
-each with one line. When its input ends it ends too: a parent that was killed leaves no orphan behind.
+The child obeys JSON lines on its standard input, ``{"op": "create_topic", "name": ..., "partitions": ...}``, and
+answers each with one line. When its input ends it ends too: a parent that was killed leaves no orphan behind.
 """
 
 from __future__ import annotations
