@@ -13,6 +13,8 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from schemas.errors import DependencyUnavailable
+
 EMBEDDED_MESSAGE_BYTES = 1024 * 1024
 
 API_KEYS: Mapping[str, int] = {
@@ -32,7 +34,7 @@ API_KEYS: Mapping[str, int] = {
 """Kafka's request kinds, for ``push_errors``."""
 
 
-class EmbeddedUnavailable(Exception):  # noqa: N818 - read as "embedded services are unavailable"
+class EmbeddedUnavailable(DependencyUnavailable):
     """The packages of the ``embedded`` extra are missing or do not carry what is needed."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-Headers = tuple[tuple[str, bytes | None], ...]
-"""Kafka headers as they are on the wire: names may repeat, a value may be null or not UTF-8."""
+from schemas.headers import Headers
+
+_FRAMING_BYTES = 61 + 36  # the head of a batch (61) and the longest head of a record
 
 
 class InRecord(NamedTuple):
@@ -25,10 +25,6 @@ class InRecord(NamedTuple):
         """Where the record stands: ``kafka://topic/partition/offset``."""
         return f"kafka://{self.topic}/{self.partition}/{self.offset}"
 
-    def header(self, name: str) -> bytes | None:
-        """The first header of that name; None when it is missing or null."""
-        return next((value for key, value in self.headers if key == name), None)
-
 
 class OutRecord(NamedTuple):
     """One record to be produced. ``value`` None is a tombstone and needs a key."""
@@ -40,9 +36,9 @@ class OutRecord(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes this record takes in a Kafka batch, framing included (an upper bound, checked by a test)."""
-        framing = 64 + sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
-        return framing + len(self.key or b"") + len(self.value or b"")
+        """Bytes this record takes as a Kafka batch of its own: an upper bound."""
+        headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
+        return _FRAMING_BYTES + headers + len(self.key or b"") + len(self.value or b"")
 
 
 def from_kafka(record: Any) -> InRecord:
@@ -56,8 +52,3 @@ def from_kafka(record: Any) -> InRecord:
         tuple(record.headers) if record.headers else (),
         record.timestamp,
     )
-
-
-def replaced(headers: Iterable[tuple[str, bytes | None]], **new: bytes) -> Headers:
-    """``headers`` without those named in ``new``, then ``new``: a name ends up there once."""
-    return (*((name, value) for name, value in headers if name not in new), *new.items())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from schemas.errors import FatalError
 from workers.runtime.finished import METADATA_CAP, decode, encode
 
 CROWDED = METADATA_CAP * 3 // 4
@@ -18,7 +19,7 @@ SPAN_CAP = 50_000
 """Records remembered beyond the first unfinished one; a partition with more takes no new records."""
 
 
-class OffsetsWentBack(Exception):  # noqa: N818 - the name says what happened
+class OffsetsWentBack(FatalError):
     """A partition handed out an offset that lies before one already seen: its log was cut or made anew."""
 
 
