@@ -8,6 +8,7 @@ scripts/services run [--nodes 3] -- CMD    run CMD with ASSAY_KAFKA and ASSAY_RE
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
@@ -51,10 +52,9 @@ def _up(where: dict[str, str]) -> int:
     sys.stdout.write("".join(f"export {name}={value}\n" for name, value in where.items()))
     sys.stdout.flush()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         signal.pause()
-    except KeyboardInterrupt:
-        return 0
+    return 0
 
 
 def _run(command: list[str], where: dict[str, str]) -> int:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -155,9 +156,13 @@ class RealKafka:
 
     def _wait(self) -> None:
         """Until every running node is part of the cluster: an open port comes earlier."""
-        running = [node for node in zip(self.nodes, self._ports, strict=True) if node[0].running]
+        running = [(node, port) for node, port in zip(self.nodes, self._ports, strict=True) if node.running]
         for node, port in running:
-            node.wait_until(lambda port=port: listens(port) and brokers_at(port) >= len(running))
+            node.wait_until(partial(_is_part_of_cluster, port, len(running)))
+
+
+def _is_part_of_cluster(port: int, brokers: int) -> bool:
+    return listens(port) and brokers_at(port) >= brokers
 
 
 def brokers_at(port: int) -> int:
