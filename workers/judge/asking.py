@@ -1,4 +1,4 @@
-"""Asking a model again, inside the deadline, when the transport failed. A reply that came is not asked for again here."""
+"""Asking again, inside the deadline, where the transport failed. A reply that came is never asked for again."""
 
 from __future__ import annotations
 
