@@ -10,11 +10,6 @@ from tests.services.redis_server import fake_redis_over_tcp, real_redis
 from workers.judge.cache import redis_client
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="session")
 def fake_url() -> Iterator[str]:
     with fake_redis_over_tcp() as url:
