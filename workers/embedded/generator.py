@@ -109,7 +109,7 @@ _MENDS: dict[str, Callable[[str, Sequence[str], Any], str]] = {
 }
 """G-2.4 (claims between the lines) and G-3.3 (words to a checking system) are beyond this writer."""
 
-_TAMER = {"unbeatable": "handy", "indestructible": "robust", "best ever": "a fine one"}
+_TAMER = {"unbeatable": "handy", "indestructible": "robust"}
 
 
 # ---- reading figures
