@@ -1,4 +1,4 @@
-"""The seams of the instrument. Everything that judges is a ``Judge``; everything that answers a prompt is a ``Model``."""
+"""The seams of the instrument: what judges is a ``Judge``, what answers a prompt is a ``Model``."""
 
 from __future__ import annotations
 
