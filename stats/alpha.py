@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: any number of raters, missing ratings, nominal, ordinal or interval; mergeable."""
+"""Krippendorff's alpha: any number of raters, missing ratings, nominal to ratio scale; mergeable."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stats.checks import Floats, Ints, StatsInputError, choice, count, open_labe
 from stats.resampling import Percentiles, percentiles
 from stats.unavailable import Number, Unavailable
 
-Level = Literal["nominal", "ordinal", "interval"]
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 NO_PAIRS = "no unit has two ratings"
 ONE_VALUE = "only one value among the pairable ratings: alpha is undefined"
 
@@ -148,9 +148,10 @@ def _coincidences(units: Ints) -> Floats:
 
 
 def _positions(values: Sequence[Any], level: Level) -> Floats:
-    if level != "interval":
+    if level in ("nominal", "ordinal"):
         return np.arange(len(values), dtype=np.float64)
-    return np.array([real("data", value) for value in values], dtype=np.float64)
+    lowest = 0.0 if level == "ratio" else -np.inf
+    return np.array([real("data", value, at_least=lowest) for value in values], dtype=np.float64)
 
 
 def _alpha(coincidences: Floats, positions: Floats, level: Level) -> Number:
@@ -168,10 +169,12 @@ def _disagreement(pairs: Floats, positions: Floats, level: Level) -> tuple[Float
     if level == "ordinal":
         upto = np.cumsum(used, axis=1) - used / 2
         squares = (upto[:, :, None] - upto[:, None, :]) ** 2
-    elif level == "interval":
-        squares = np.broadcast_to((positions[:, None] - positions[None, :]) ** 2, pairs.shape)
-    else:
+    elif level == "nominal":
         squares = np.broadcast_to(1.0 - np.eye(len(positions)), pairs.shape)
+    else:
+        apart = positions[:, None] - positions[None, :]
+        size = positions[:, None] + positions[None, :] if level == "ratio" else np.ones_like(apart)
+        squares = np.broadcast_to((apart / np.where(size == 0, 1.0, size)) ** 2, pairs.shape)
     observed = (pairs * squares).sum(axis=(1, 2))
     expected = (used[:, :, None] * used[:, None, :] * squares).sum(axis=(1, 2))
     return observed, expected, used.sum(axis=1)

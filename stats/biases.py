@@ -117,7 +117,7 @@ def self_preference_gap(
 ) -> SelfPreference:
     """Is the judge kinder to drafts of its own model family than people's labels justify? (S1; S2 7.5)
 
-    own_family[i]: was draft i written by the judge's family. Each gap is unavailable when a side has no item of its class.
+    own_family[i]: was draft i written by the judge's family. A gap is unavailable when a side has no item of the class.
     """
     same_length(judge=judge, human=human, own_family=own_family)
     labels("judge", judge, MENU)

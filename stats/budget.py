@@ -1,4 +1,4 @@
-"""Which retry budget pays? Each further attempt is weighed by what it adds against the break-even rate (S2 6.2, 7.3)."""
+"""Which retry budget pays? Each further attempt is weighed by what it adds (S2 6.2, 7.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does stated confidence match accuracy? Expected calibration error, with the error that chance alone shows (Guo 2017)."""
+"""Does stated confidence match accuracy? Expected calibration error, and what chance alone shows (Guo 2017)."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ def certify_exact(
     if n == 0:
         return Unavailable("n = 0: nothing can be certified")
     passing = _passing(n, floor, open_share("conf", conf), method)
-    first = (
-        int(np.argmax(passing)) if passing.any() else Unavailable("not even a perfect result certifies: n too small")
-    )
+    first = int(np.argmax(passing)) if passing.any() else Unavailable("n is too small: a perfect result would not do")
     power, size = (float(binomial_pmf(n, p)[passing].sum()) for p in (true, floor))
     return CertificationOdds(power, size, first)
 

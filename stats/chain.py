@@ -1,9 +1,9 @@
 """The gate and its revision loop as a small Markov chain: what is served, and how much of it is bad (S2 6.2).
 
-An item is unfixable with probability u, else its first draft is bad with probability d. It draws a judge type once: with
-probability rho persistent (always missed or always caught), else each bad draft is missed independently. The type belongs
-to the item, so a defect that a revision introduces meets the same type; recall is always independent. Every volume is
-therefore linear in rho: V(rho) = rho V(1) + (1 - rho) V(0).
+An item is unfixable with probability u, else its first draft is bad with probability d. It draws a judge type once:
+with probability rho persistent (always missed or always caught), else each bad draft is missed independently. The type
+belongs to the item, so a defect that a revision introduces meets the same type; recall is always independent. Every
+volume is therefore linear in rho: V(rho) = rho V(1) + (1 - rho) V(0).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_REVISION = "nothing is served after a revision at a budget of 0"
 
 
 class Volumes(NamedTuple):
-    """Shares of all items, by the attempt k = 0..K at which they are served, and those still without a pass before k."""
+    """Shares of all items by attempt k = 0..K: served good, served bad, and judged at all."""
 
     good: list[Floats | float]
     bad: list[Floats | float]
@@ -95,7 +95,7 @@ def retry_chain(settings: ChainSettings | None = None, *, retry_budget: int = 3)
 
 @dataclass(frozen=True, slots=True)
 class ChainGrid:
-    """A sweep of settings. gap: post-revision minus first-pass defect share at rho 0; NaN nowhere: empty strata are out."""
+    """A sweep of n settings. gap: post-revision minus first-pass defect share at rho 0; empty strata are left out."""
 
     n: int
     gap_min: float
@@ -133,8 +133,9 @@ def chain_grid(
 
 def _strata_shares(columns: Floats, rho: float, budget: int) -> tuple[Floats, Floats]:
     """(first-pass, post-revision) defect share per combination; NaN inside where a stratum is empty, never returned."""
-    v = _volumes(*columns, rho, budget)
-    good, bad = np.sum(v.good[1:], axis=0), np.sum(v.bad[1:], axis=0)
+    u, d, fix, regress, spec, rec = columns
+    v = _volumes(u, d, fix, regress, spec, rec, rho, budget)
+    good, bad = (sum(volume[1:], start=np.zeros(len(u))) for volume in (v.good, v.bad))
     with np.errstate(invalid="ignore"):
         return np.asarray(v.bad[0] / (v.good[0] + v.bad[0])), np.asarray(bad / (good + bad))
 

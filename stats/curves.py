@@ -19,9 +19,9 @@ GRID = np.arange(1, 1000) / 1000.0
 class CurveFits:
     """Cumulative pass rate after K retries under three models, each with its sum of squared errors.
 
-    one_rate: 1 - (1 - q)^(K+1). two_populations: a share ``unfixable`` never passes, the rest at rate q. beta: each item
-    has its own rate, Beta(a, b). A flat tail fits the last two alike: it shows that fixability differs from item to
-    item, not that a strictly unfixable group exists.
+    one_rate: 1 - (1 - q)^(K+1). two_populations: a share ``unfixable`` never passes, the rest at rate q. beta: each
+    item has its own rate, Beta(a, b). A flat tail fits the last two alike: it shows that fixability differs from item
+    to item, not that a strictly unfixable group exists.
     """
 
     one_rate: float

@@ -1,4 +1,4 @@
-"""Does the judge prefer long answers? The slope of its score on log length (S1 "Length"), also as mergeable integers."""
+"""Does the judge prefer long answers? The slope of its score on log length (S1 "Length"), mergeable too."""
 
 from __future__ import annotations
 

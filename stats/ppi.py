@@ -43,10 +43,10 @@ class PpiSums(NamedTuple):
     suu: float
 
     def plus(self, other: PpiSums) -> PpiSums:
-        return PpiSums(*(a + b for a, b in zip(self, other, strict=True)))
+        return PpiSums._make(a + b for a, b in zip(self, other, strict=True))
 
     def minus(self, other: PpiSums) -> PpiSums:
-        return PpiSums(*(a - b for a, b in zip(self, other, strict=True)))
+        return PpiSums._make(a - b for a, b in zip(self, other, strict=True))
 
 
 class _Centred(NamedTuple):

@@ -78,7 +78,7 @@ def rogan_gladen_interval(
     n_boot: int = 4000,
     conf: float = 0.95,
 ) -> Percentiles | Unavailable:
-    """An interval that redraws both samples: the week's drafts (rejected of n) and the labelled ones behind Spec and Rec.
+    """An interval that redraws both samples: the week's drafts (rejected of n) and those labelled for Spec and Rec.
 
     Each rate is redrawn from what its count leaves open, Beta(x + 1/2, m - x + 1/2), so a Spec of 20/20 is not taken
     for certain. Draws with Spec + Rec <= 1 are dropped and counted. The result is clipped to [0, 1]. Unavailable when

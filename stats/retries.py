@@ -102,10 +102,8 @@ def net_value(
     -21139.0
     """
     good, bad = real("good", good, at_least=0.0), real("bad", bad, at_least=0.0)
-    cost = bad * real("serve_defect", serve_defect) + real("regenerations", regenerations) * real(
-        "regenerate", regenerate
-    )
-    return good * real("drop_good", drop_good) - cost
+    drafts = real("regenerations", regenerations, at_least=0.0) * real("regenerate", regenerate, at_least=0.0)
+    return good * real("drop_good", drop_good) - bad * real("serve_defect", serve_defect) - drafts
 
 
 @dataclass(frozen=True, slots=True)
