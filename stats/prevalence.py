@@ -29,11 +29,15 @@ def posterior_defect_share(prior: float, spec: float, rec: float) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class RoganGladen:
-    """estimate: the defect share, clipped to [0, 1] for display; raw is what a time series should keep."""
+    """estimate: the defect share, clipped to [0, 1] for display; raw is what a time series should keep.
+
+    youden = Spec + Rec - 1: the smaller, the less the estimate is worth.
+    """
 
     estimate: float
     raw: float
     clipped: bool
+    youden: float
     se: Number
 
 
@@ -63,7 +67,7 @@ def rogan_gladen(
     raw = (q - (1 - rec)) / youden
     estimate = min(max(raw, 0.0), 1.0) if clip else raw
     se = _standard_error(q, spec, rec, raw, n, n_fail, n_pass)
-    return RoganGladen(estimate, raw, estimate != raw, se if isinstance(se, Unavailable) else se / youden)
+    return RoganGladen(estimate, raw, estimate != raw, youden, se if isinstance(se, Unavailable) else se / youden)
 
 
 def rogan_gladen_interval(
