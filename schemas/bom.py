@@ -1,0 +1,208 @@
+"""The bill of materials: everything that can change a verdict, under one immutable version (S2 7.3, 7.8).
+
+These are the shapes of the reviewable files in ``boms/<name>/``; reading and sealing them is ``workers.bom``'s.
+What cannot change a verdict is a setting of the environment. There is no third place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from schemas.drafts import MAX_TEXT_CHARS
+from schemas.message import Name
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Cost = Annotated[float, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    """A file of the BOM is written by us: an unknown field is a mistake, not a newer version."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Role(StrEnum):
+    GATE = "gate"
+    CRITIC = "critic"
+    MONITOR = "monitor"
+    REWARD = "reward"
+
+
+class OnDrop(StrEnum):
+    """What is shown for an item whose drafts ran out."""
+
+    NONE = "none"
+    FALLBACK_TEMPLATE = "fallback_template"
+    HUMAN_QUEUE = "human_queue"
+    LAST_APPROVED = "last_approved"
+
+
+class OnJudgeUnavailable(StrEnum):
+    """What is shown for an item that no judge could decide."""
+
+    FAIL_CLOSED = "fail_closed"
+    SERVE_LAST_APPROVED = "serve_last_approved"
+
+
+class NotApplicable(StrEnum):
+    """What the gate makes of a criterion that does not apply to a draft."""
+
+    BLOCKS = "blocks"
+    EXCLUDED = "excluded"
+
+
+class Rule(Strict):
+    """One deterministic check, by name. ``clause`` is the guideline clause that a hit violates."""
+
+    rule: Name
+    clause: Name
+    params: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Constraint(Strict):
+    specificity_min: Share | None = None  # per judgment; S2 7.3 item 2
+    recall_min: Share | None = None
+
+
+class Criterion(Strict):
+    """One must-have: its own judge. Rules first; a draft that no rule rejects goes to the model, where one is bound."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,63}$")]
+    title: str = ""
+    clauses: tuple[Name, ...] = ()  # the guideline clauses this criterion may cite
+    constraint: Constraint = Constraint()
+    not_applicable: NotApplicable = NotApplicable.BLOCKS
+    rules: tuple[Rule, ...] = ()
+    judge: Name | None = None  # a binding of bindings.yaml
+
+
+class Criteria(Strict):
+    must_have: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+    soft: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        ids = [c.id for c in self.must_have]
+        if twice := {i for i in ids if ids.count(i) > 1}:
+            raise ValueError(f"criterion id {sorted(twice)[0]!r} is given twice; ids must be unique")
+        return self
+
+
+class RelativeCosts(Strict):
+    """S2 7.3 item 2: the first two are measured against showing the fallback."""
+
+    drop_good: Cost
+    serve_defect: Cost
+    regenerate: Cost = 0.0
+
+    @property
+    def break_even_defect_rate(self) -> float | None:
+        """drop_good / (drop_good + serve_defect); None where both cost nothing."""
+        total = self.drop_good + self.serve_defect
+        return self.drop_good / total if total else None
+
+
+class Hitl(Strict):
+    weekly_sample: Annotated[int, Field(ge=0)] = 300
+    raters_per_item: Annotated[int, Field(ge=1)] = 3
+    strata: tuple[str, ...] = ("served_first_pass", "served_after_revision", "dropped")
+    oversample: tuple[str, ...] = ()
+
+
+class ChangeControl(Strict):
+    rubric_update_approver: str
+    rollback: str = "keep_previous_rubric"
+
+
+class Incident(Strict):
+    first_notice: tuple[str, ...] = ()
+    notification_decision: str = ""
+
+
+class Charter(Strict):
+    """The judge's job description: what it decides, whom it affects, what happens when it is wrong."""
+
+    name: Name
+    owner: str
+    roles: tuple[Role, ...]
+    unit_of_generation: Literal["per_item", "per_request"] = "per_item"
+    criteria: Criteria
+    max_served_defect_rate: Share
+    relative_costs: RelativeCosts
+    retry_budget: Annotated[int, Field(ge=0, le=100)]
+    on_drop: OnDrop
+    on_judge_unavailable: OnJudgeUnavailable = OnJudgeUnavailable.FAIL_CLOSED
+    generator_families: tuple[str, ...] = ()  # admitted families; empty = a draft's family is not checked
+    reasons_to_generator: bool = False  # pass the judge's own words on to the generator
+    hitl: Hitl = Hitl()
+    change_control: ChangeControl
+    incident: Incident = Incident()
+
+
+class Provider(StrEnum):
+    OPENAI_COMPATIBLE = "openai_compatible"
+    SCRIPTED = "scripted"
+    RECORDED = "recorded"
+
+
+class StructuredOutput(StrEnum):
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    NONE = "none"
+
+
+class ModelBinding(Strict):
+    """One model for one role: pinned id, family, parameters, and how it is asked."""
+
+    provider: Provider
+    model: Name
+    family: Name
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    max_output_tokens: Annotated[int, Field(ge=1, le=32_768)] = 500
+    seed: int | None = None
+    extra_parameters: dict[str, JsonValue] = Field(default_factory=dict)  # sent as they are
+    structured_output: StructuredOutput = StructuredOutput.JSON_SCHEMA
+    attempt_timeout_s: Annotated[float, Field(gt=0, le=600)] = 20.0
+    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    re_asks: Annotated[int, Field(ge=0, le=1)] = 0  # ask again after an unparseable or refused reply; counted
+    file: str | None = None  # scripted, recorded: the file in the BOM that holds the replies
+
+
+class Bindings(Strict):
+    judges: dict[Name, ModelBinding] = Field(default_factory=dict)
+
+
+class DecisionSettings(Strict):
+    """How the gate decides. ``enforced_share`` 0 is shadow mode; in between, items are drawn by hash."""
+
+    enforced_share: Share = 1.0
+    enforced_criteria: tuple[str, ...] | None = None  # None = every must-have
+    draft_deadline_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    max_draft_chars: Annotated[int, Field(ge=1, le=MAX_TEXT_CHARS)] = 20_000
+    max_context_chars: Annotated[int, Field(ge=1)] = 200_000
+
+
+@dataclass(frozen=True)
+class Bom:
+    """A loaded and verified BOM. ``version`` names the whole; ``digests`` maps each file to its SHA-256."""
+
+    version: str
+    digests: Mapping[str, str]
+    charter: Charter
+    clauses: Mapping[str, str]  # guideline clause id -> its text
+    guideline_version: str
+    template: str
+    rubrics: Mapping[str, str]  # criterion id -> rubric
+    bindings: Mapping[str, ModelBinding]
+    decision: DecisionSettings
+    fallback: str | None
+    files: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.charter.name

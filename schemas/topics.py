@@ -1,0 +1,81 @@
+"""The one topics table: the only topic names in the repository, and what each carries, for whom, for how long."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schemas.control import KillSwitch
+from schemas.decisions import HumanQueueItem, ItemDecision, ServedOutput, Withdrawal
+from schemas.drafts import Draft
+from schemas.message import Message
+from schemas.revisions import RevisionRequest
+from schemas.telemetry import AttemptRecord
+from schemas.verdicts import DraftVerdict
+
+MAX_MESSAGE_BYTES = 1_048_576
+"""The largest record of a producer or of ours, in bytes (key, value and headers)."""
+
+DEAD_LETTER_BYTES = MAX_MESSAGE_BYTES + 65_536
+"""A dead letter keeps the original bytes and adds headers."""
+
+
+class Topic(NamedTuple):
+    """One row. ``retention_days`` None = for ever; a compacted topic keeps the last record of each key for ever."""
+
+    name: str
+    messages: tuple[type[Message], ...]
+    meaning: str
+    written_by: str
+    read_by: str
+    partitions: int = 12
+    retention_days: int | None = 14
+    compacted: bool = False
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+
+
+DRAFTS = Topic(
+    "drafts", (Draft,), "texts to judge", "producers", "judge; trace, sampling, rejudge by offset", retention_days=90
+)
+VERDICTS = Topic(
+    "verdicts", (DraftVerdict,), "all criteria of one attempt, and its outcome", "judge", "reflector, producers, stats",
+    retention_days=28,
+)  # fmt: skip
+REVISION_REQUESTS = Topic(
+    "revision-requests", (RevisionRequest,), "why a draft failed, as data", "reflector", "producers", retention_days=7
+)
+SERVED = Topic(
+    "served", (ServedOutput, Withdrawal), "what may be shown for an item, the newest counts", "judge",
+    "downstream consumers", retention_days=None, compacted=True,
+)  # fmt: skip
+TELEMETRY = Topic(
+    "telemetry", (AttemptRecord, ItemDecision), "one record an attempt, one decision a round", "judge", "stats",
+    retention_days=400,
+)  # fmt: skip
+HUMAN_QUEUE = Topic(
+    "human-queue", (HumanQueueItem,), "dropped drafts for a person", "judge", "reviewers' tool", retention_days=7
+)
+CONTROL = Topic(
+    "control", (KillSwitch,), "operator's commands, the newest of each kind counts", "operator", "every worker",
+    partitions=1, retention_days=None, compacted=True,
+)  # fmt: skip
+DEAD_LETTERS = Topic(
+    "dead-letters", (), "records that no worker can handle: their bytes, and why in the headers", "every worker",
+    "on-call, stats", retention_days=28, max_message_bytes=DEAD_LETTER_BYTES,
+)  # fmt: skip
+
+TOPICS: tuple[Topic, ...] = (
+    DRAFTS, VERDICTS, REVISION_REQUESTS, SERVED, TELEMETRY, HUMAN_QUEUE, CONTROL, DEAD_LETTERS,
+)  # fmt: skip
+
+_BY_MESSAGE = {message: topic for topic in TOPICS for message in topic.messages}
+_BY_NAME = {topic.name: topic for topic in TOPICS}
+
+
+def topic_of(message: Message | type[Message]) -> Topic:
+    """The topic that carries a message: decided by its class alone."""
+    return _BY_MESSAGE[message if isinstance(message, type) else type(message)]
+
+
+def topic_named(name: str) -> Topic | None:
+    """The row of a bare topic name (without prefix), or None."""
+    return _BY_NAME.get(name)

@@ -1,0 +1,83 @@
+"""The closed menu of what a judge may say, and why it may say nothing (S1, "Verdict space").
+
+Two decisions and four non-decisions. A non-decision is never coerced into a decision: not in storage, cache, gate,
+statistics or display. Its cause is kept beside it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Label(StrEnum):
+    """What one judge says of one draft on one criterion."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    ABSTAIN = "abstain"
+    NOT_APPLICABLE = "not_applicable"
+    MISSING_EVIDENCE = "missing_evidence"
+    NOT_IMPLEMENTED = "not_implemented"
+
+    @property
+    def decided(self) -> bool:
+        """True for the two decisions alone."""
+        return self in _DECISIONS
+
+
+_DECISIONS = frozenset({Label.PASS, Label.FAIL})
+
+
+class Cause(StrEnum):
+    """Why a verdict is no decision. Each is counted apart: a grader's failure is not a failed draft."""
+
+    TIMEOUT = "timeout"  # no reply within the time of one attempt, or of the whole draft
+    RATE_LIMITED = "rate_limited"  # still 429 when the deadline came
+    UNREACHABLE = "unreachable"  # no connection: DNS, refused, TLS
+    CONNECTION_LOST = "connection_lost"  # the connection broke inside the reply
+    PROVIDER_ERROR = "provider_error"  # 5xx, or a body that is no completion
+    UNAUTHORIZED = "unauthorized"  # 401, 403
+    BAD_REQUEST = "bad_request"  # any other 4xx: a parameter, an unknown model
+    UNPARSEABLE = "unparseable"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    REPLY_TOO_LARGE = "reply_too_large"
+    OVERSIZE = "oversize"  # the draft is larger than the judge may read; no call was made
+    NO_INSTRUCTION = "no_instruction"
+    UNREADABLE_CONTEXT = "unreadable_context"
+    NOTHING_TO_CHECK = "nothing_to_check"
+    SAME_FAMILY = "same_family"
+    NOT_BOUND = "not_bound"  # a criterion without rules and without a model
+    NOT_RECORDED = "not_recorded"  # the recorded judge has no verdict for this draft
+    OVER_BUDGET = "over_budget"
+    PANEL_DISAGREEMENT = "panel_disagreement"
+    ORDER_INCONSISTENT = "order_inconsistent"
+
+    @property
+    def transient(self) -> bool:
+        """True when asking again, inside the deadline, may bring an answer: a transport failure, never a bad reply."""
+        return self in _TRANSIENT
+
+
+_TRANSIENT = frozenset(
+    {Cause.TIMEOUT, Cause.RATE_LIMITED, Cause.UNREACHABLE, Cause.CONNECTION_LOST, Cause.PROVIDER_ERROR}
+)
+
+
+class Flag(StrEnum):
+    """Something worth a person's look that does not change the verdict. Raised by workers, alerted on by stats."""
+
+    SURROGATES_REPLACED = "surrogates_replaced"
+    LABEL_REASON_CONFLICT = "label_reason_conflict"
+    UNVERIFIED_SPAN = "unverified_span"
+    UNKNOWN_CLAUSE = "unknown_clause"
+    REASON_CUT = "reason_cut"
+    SPAN_INVENTED = "span_invented"  # recorded judges only: a fail without spans got the whole draft
+    RE_ASKED = "re_asked"
+    MODEL_MISMATCH = "model_mismatch"
+    SAME_FAMILY = "same_family"
+    WORDING_LEAKED = "wording_leaked"
+    TIME_ANOMALY = "time_anomaly"
+    FALLBACK_UNAVAILABLE = "fallback_unavailable"
+    OUTPUT_TOO_LARGE = "output_too_large"
+    CACHE_DOWN = "cache_down"

@@ -1,0 +1,95 @@
+"""What the judges said of one draft: one verdict a criterion, and the gate's outcome over all of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.message import Emitted, EventId, Name, Part, Sha256, UtcTime
+from schemas.verdict_space import Cause, Flag, Label
+
+MAX_REASON_CHARS = 600
+"""S2 8.1: the longest reason a judge may give."""
+
+MAX_SPANS = 32
+MAX_SPAN_CHARS = 2_000
+
+
+class Usage(Part):
+    """What one verdict took. ``None`` is unknown and never 0; a rule and a cached verdict cost exactly 0."""
+
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_ms: float = 0.0
+
+
+class Served(Part):
+    """What the provider says it ran: kept on every verdict of a model, above all on abstains."""
+
+    model: str | None = None
+    fingerprint: str | None = None
+    finish_reason: str | None = None
+    content_chars: int | None = None
+
+
+class CriterionVerdict(Part):
+    """One judge's verdict on one criterion.
+
+    A fail carries a reason, a clause and the evidence spans that were found in the draft; spans that were not found are
+    dropped and flagged. A non-decision carries its cause.
+    """
+
+    criterion_id: Name
+    label: Label
+    cause: Cause | None = None
+    detail: str | None = None  # the exact defect of a reply, a rule's finding; never draft text
+    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)] | None = None
+    evidence_spans: Annotated[tuple[str, ...], Field(max_length=MAX_SPANS)] = ()
+    guideline_clause: str | None = None
+    judge: str
+    provisional: bool = True
+    cached: bool = False
+    flags: tuple[Flag, ...] = ()
+    usage: Usage = Usage()
+    served: Served | None = None
+
+    @model_validator(mode="after")
+    def _cause_beside_every_non_decision(self) -> Self:
+        if self.label.decided == (self.cause is not None):
+            raise ValueError(f"label {self.label} with cause {self.cause}: a cause belongs to non-decisions, always")
+        return self
+
+
+class AttemptOutcome(StrEnum):
+    """The gate's word on one attempt. S2 8.4 calls the first three pass, fail_revise and fail_drop."""
+
+    SERVE = "serve"
+    REVISE = "revise"
+    DROP = "drop"
+    UNDECIDED = "undecided"
+
+
+class DraftVerdict(Emitted):
+    """All criteria of one attempt and the outcome. The stateless reflector works from this alone."""
+
+    ce_type: ClassVar[str] = "assay.draft_verdict.v1"
+
+    type: Literal["draft_verdict"] = "draft_verdict"
+    attempt: int
+    round_id: EventId
+    draft_event_id: EventId
+    draft_uri: str
+    text_sha256: Sha256
+    judged_sha256: Sha256
+    bom_version: str
+    outcome: AttemptOutcome
+    enforced: bool
+    retry_budget: int
+    verdicts: tuple[CriterionVerdict, ...]
+    generator_model: str | None = None
+    slices: tuple[str, ...] = ()
+    judged_at: UtcTime
