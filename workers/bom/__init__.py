@@ -1,0 +1,7 @@
+"""Reading, sealing and verifying a bill of materials. A BOM that does not verify never judges."""
+
+from workers.bom.files import read_files
+from workers.bom.load import load_bom
+from workers.bom.manifest import MANIFEST, manifest_of, seal
+
+__all__ = ["MANIFEST", "load_bom", "manifest_of", "read_files", "seal"]

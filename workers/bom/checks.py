@@ -1,0 +1,106 @@
+"""What the files of a BOM must say of each other. Each check refuses with what is wrong, where, and the remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from schemas.bom import Bom, OnDrop, Provider
+from schemas.errors import BomError
+from workers.judge.fallback import slots_of
+
+_DATED = re.compile(r"(19|20)\d{2}-?[01]\d(-?[0-3]\d)?|-\d{4}\b|@|sha256:|\d{3,}$")
+_HOSTED = re.compile(r"^(gpt|chatgpt|o\d|claude|gemini|command|mistral-(small|medium|large)|grok)\b", re.IGNORECASE)
+
+
+def check(bom: Bom) -> None:
+    """Raise BomError on the first thing that does not hold."""
+    for holds in _CHECKS:
+        holds(bom)
+
+
+def _every_criterion_is_judged(bom: Bom) -> None:
+    for criterion in bom.charter.criteria.must_have:
+        if not criterion.rules and criterion.judge is None:
+            raise BomError(f"charter.yaml: {criterion.id} has neither rules nor a judge; give it one")
+        if criterion.judge is not None and criterion.judge not in bom.bindings:
+            known = ", ".join(sorted(bom.bindings)) or "none"
+            raise BomError(f"charter.yaml: {criterion.id}: no binding {criterion.judge!r} in bindings.yaml ({known})")
+
+
+def _every_rubric_has_its_criterion(bom: Bom) -> None:
+    ids = {c.id for c in bom.charter.criteria.must_have}
+    for criterion in bom.charter.criteria.must_have:
+        if criterion.judge is not None and not bom.rubrics.get(criterion.id, "").strip():
+            raise BomError(f"rubrics/{criterion.id}.md is missing or empty; a model judge needs its rubric")
+    if orphans := sorted(set(bom.rubrics) - ids):
+        raise BomError(f"rubrics/{orphans[0]}.md belongs to no must-have criterion of charter.yaml")
+
+
+def _every_cited_clause_exists(bom: Bom) -> None:
+    for criterion in bom.charter.criteria.must_have:
+        for clause in (*criterion.clauses, *(rule.clause for rule in criterion.rules)):
+            if clause not in bom.clauses:
+                raise BomError(f"charter.yaml: {criterion.id} cites {clause}, which guidelines.md does not define")
+
+
+def _enforced_criteria_exist(bom: Bom) -> None:
+    enforced = bom.decision.enforced_criteria
+    if enforced is None:
+        return
+    if not enforced:
+        raise BomError(
+            "decision.yaml: enforced_criteria is empty; leave it out to enforce all, or set enforced_share 0"
+        )
+    ids = {c.id for c in bom.charter.criteria.must_have}
+    if unknown := sorted(set(enforced) - ids):
+        raise BomError(f"decision.yaml: enforced_criteria names {unknown[0]!r}, which is no must-have criterion")
+
+
+def _fallback_is_there(bom: Bom) -> None:
+    if bom.charter.on_drop is OnDrop.FALLBACK_TEMPLATE and not (bom.fallback or "").strip():
+        raise BomError("charter.yaml: on_drop is fallback_template, but fallback.md is missing or empty")
+    if bom.fallback is not None:
+        slots_of(bom.fallback)
+
+
+def _models_are_pinned(bom: Bom) -> None:
+    for name, binding in bom.bindings.items():
+        if binding.provider is Provider.OPENAI_COMPATIBLE and _floats(binding.model):
+            raise BomError(
+                f"bindings.yaml: {name}: {binding.model!r} is a floating alias, which the vendor can change silently; "
+                "pin a dated model id"
+            )
+
+
+def _floats(model: str) -> bool:
+    undated = _HOSTED.match(model) is not None and _DATED.search(model) is None
+    return "latest" in model.lower() or undated
+
+
+def _judge_and_generator_are_strangers(bom: Bom) -> None:
+    for name, binding in bom.bindings.items():
+        if binding.family in bom.charter.generator_families:
+            raise BomError(
+                f"bindings.yaml: {name}: family {binding.family!r} is also a generator family of charter.yaml; "
+                "a judge must not share a family with what it judges"
+            )
+
+
+def _files_of_bindings_are_there(bom: Bom) -> None:
+    for name, binding in bom.bindings.items():
+        needs = binding.provider in (Provider.SCRIPTED, Provider.RECORDED)
+        if needs and (binding.file is None or binding.file not in bom.files):
+            raise BomError(f"bindings.yaml: {name}: file {binding.file!r} is not in the BOM")
+
+
+_CHECKS: tuple[Callable[[Bom], None], ...] = (
+    _every_criterion_is_judged,
+    _every_rubric_has_its_criterion,
+    _every_cited_clause_exists,
+    _enforced_criteria_exist,
+    _fallback_is_there,
+    _models_are_pinned,
+    _judge_and_generator_are_strangers,
+    _files_of_bindings_are_there,
+)

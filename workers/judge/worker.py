@@ -1,0 +1,84 @@
+"""The judge worker: one draft in, messages out. It knows no Kafka."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+from schemas.bom import Bom
+from schemas.drafts import Draft
+from schemas.errors import BadMessage, BadMessageKind
+from schemas.ids import event_id
+from schemas.message import Message
+from schemas.verdict_space import Flag
+from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
+from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
+from workers.judge.instrument import Instrument
+from workers.judge.release import item_decision, release
+from workers.judge.telemetry import attempt_record, excerpt_of, time_flags
+from workers.judge.wording import Wording
+from workers.runtime.origin import Origin
+
+
+class JudgeWorker:
+    """Judges every must-have criterion of a draft, decides at the gate, and says what may be shown."""
+
+    def __init__(self, bom: Bom, instrument: Instrument, *, now: Callable[[], datetime]) -> None:
+        self._bom, self._instrument, self._now = bom, instrument, now
+        self._excerpt = excerpt_of(bom)
+        self._enforced = enforced_criteria(bom)
+        self._wording = Wording.of(bom)
+
+    async def __call__(self, draft: Draft, origin: Origin) -> list[Message]:
+        """Raises BadMessage for an attempt that cannot be: beyond the retry budget, or answering no request."""
+        self._check_attempt(draft)
+        started = time.perf_counter()
+        verdicts = await self._instrument.judge(draft)
+        now = self._now()
+        verdict = self._draft_verdict(draft, origin, verdicts, now)
+        shown = release(draft, verdict, self._bom, now=now)
+        flags = (*origin.flags, *time_flags(draft.created_at, now=now), *shown.flags, *self._leaks(draft, verdict))
+        latency_ms = (time.perf_counter() - started) * 1000
+        record = attempt_record(draft, verdict, self._excerpt, flags=flags, latency_ms=latency_ms)
+        decision = item_decision(verdict, shown.released, now=now)
+        return [verdict, record, *shown.messages, *([decision] if decision else [])]
+
+    def _check_attempt(self, draft: Draft) -> None:
+        budget = self._bom.charter.retry_budget
+        if draft.attempt > budget:
+            detail = f"{draft.attempt} is beyond the retry budget of {budget}; start a new round with attempt 0"
+            raise BadMessage(BadMessageKind.BAD_ATTEMPT, detail, field="drafts.attempt")
+        if draft.attempt > 0 and draft.revises is None:
+            detail = f"attempt {draft.attempt} answers no request; echo revision_id, round_id and judged_sha256"
+            raise BadMessage(BadMessageKind.BAD_ATTEMPT, detail, field="drafts.revises")
+
+    def _draft_verdict(
+        self, draft: Draft, origin: Origin, verdicts: tuple[CriterionVerdict, ...], now: datetime
+    ) -> DraftVerdict:
+        charter, version = self._bom.charter, self._bom.version
+        labels = gated_labels(verdicts, charter.criteria.must_have, enforced=self._enforced)
+        return DraftVerdict(
+            event_id=event_id("draft_verdict", origin.event_id, draft.judged_sha256, version),
+            item_id=draft.item_id,
+            attempt=draft.attempt,
+            round_id=draft.revises.round_id if draft.attempt and draft.revises else origin.event_id,
+            draft_event_id=origin.event_id,
+            draft_uri=origin.uri,
+            text_sha256=draft.text_sha256,
+            judged_sha256=draft.judged_sha256,
+            bom_version=version,
+            outcome=decide(labels, draft.attempt, retry_budget=charter.retry_budget),
+            enforced=is_enforced(draft.item_id, version, share=self._bom.decision.enforced_share),
+            retry_budget=charter.retry_budget,
+            verdicts=verdicts,
+            generator_model=draft.generator_model,
+            slices=draft.slices,
+            judged_at=now,
+        )
+
+    def _leaks(self, draft: Draft, verdict: DraftVerdict) -> tuple[Flag, ...]:
+        """Whether a text that is about to be served speaks the judge's language (S2 7.6 item 3)."""
+        if verdict.outcome is AttemptOutcome.SERVE and self._wording.leaks_into(draft.text):
+            return (Flag.WORDING_LEAKED,)
+        return ()

@@ -1,0 +1,1 @@
+"""Recorded drafts, recorded judges and human labels, run through the topics as if they were live."""
