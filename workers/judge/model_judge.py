@@ -113,14 +113,14 @@ class ModelJudge:
                 return Asked(tuple(replies), error, (self._clock() - started) * 1000), parsed
 
     def _count(self, verdict: CriterionVerdict) -> None:
-        labels, usage = {"criterion": self._criterion_id}, verdict.usage
-        self._counters.count("model_calls", usage.calls, **labels)
+        criterion, usage = self._criterion_id, verdict.usage
+        self._counters.count("model_calls", usage.calls, criterion=criterion)
         if verdict.cause is not None:
-            self._counters.count("model_non_decisions", cause=verdict.cause, **labels)
+            self._counters.count("model_non_decisions", criterion=criterion, cause=verdict.cause)
         if usage.cost_usd is None:
-            self._counters.count("model_cost_unknown", **labels)
+            self._counters.count("model_cost_unknown", criterion=criterion)
         else:
-            self._counters.count("model_cost_usd", usage.cost_usd, **labels)
+            self._counters.count("model_cost_usd", usage.cost_usd, criterion=criterion)
 
 
 def refused(draft: Draft, *, decision: DecisionSettings, own_family: str, admitted: Collection[str]) -> Refusal | None:
