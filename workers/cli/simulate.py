@@ -24,8 +24,8 @@ LABELS = {
     "drop_rate": ("dropped", "{:.1%}"),
     "drafts_per_item": ("drafts an item", "{:.2f}"),
     "drafts_per_served": ("drafts a served item", "{:.2f}"),
-    "first_pass_defect_share": ("bad share, served on first pass", "{:.1%}"),
-    "post_revision_defect_share": ("bad share, served after revision", "{:.1%}"),
+    "first_pass_defect_share": ("bad share, first pass", "{:.1%}"),
+    "post_revision_defect_share": ("bad share, after revision", "{:.1%}"),
     "added_good_per_10k": ("good items that retries add", "{:,.0f}"),
     "added_defects_per_10k": ("defects that retries add", "{:,.0f}"),
 }
@@ -151,9 +151,10 @@ def _print_choice(choice: BudgetChoice) -> None:
 
 def _print_comparison(rows: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
-    table.add_column("per 10,000 items, or share", no_wrap=True)
+    table.add_column("shares, or per 10,000 items", no_wrap=True)
     for row in rows:
-        table.add_column(row["setting"].replace(" (", "\n(").replace(", ", ",\n"), justify="right", no_wrap=True)
+        heading = row["setting"].partition(" (")[2].rstrip(")") or row["setting"]
+        table.add_column(heading.replace(", ", "\n"), justify="right", no_wrap=True)
     for key, (label, form) in LABELS.items():
         cells = ("-" if isinstance(row[key], Unavailable) else form.format(row[key]) for row in rows)
         table.add_row(label, *cells)
