@@ -169,10 +169,12 @@ def read_completion(raw: bytes) -> Reply:
     if not isinstance(message, dict):
         raise ModelError(Cause.PROVIDER_ERROR, "the body is no chat completion: its choice has no message")
     usage = _mapping(body.get("usage"))
+    text = _text(message.get("content"))
     return Reply(
-        text=_text(message.get("content")),
+        text=text,
         finish_reason=_word(choices[0].get("finish_reason")),
         refusal=bool(message.get("refusal")),
+        reasoned=text is None and _reasoned(message),
         model=_word(body.get("model")),
         fingerprint=_word(body.get("system_fingerprint")),
         input_tokens=_count(usage.get("prompt_tokens")),
@@ -190,6 +192,13 @@ def _text(content: Any) -> str | None:
         parts = (_mapping(part) for part in content)
         content = "".join(p["text"] for p in parts if p.get("type") == "text" and isinstance(p.get("text"), str))
     return content if isinstance(content, str) and content.strip() else None
+
+
+def _reasoned(message: Mapping[str, Any]) -> bool:
+    """Reasoning stands beside the content under either name, or is a part of it of another type than text."""
+    return any(message.get(name) for name in ("reasoning_content", "reasoning")) or isinstance(
+        message.get("content"), list
+    )
 
 
 def _word(value: Any) -> str | None:
