@@ -103,7 +103,9 @@ async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: A
     if settings.redis is None:
         event("no_cache", reason="ASSAY_REDIS is not set")
     else:
-        cache = VerdictCache(redis_client(settings.redis.get_secret_value()), counters=counters, clock=loop.time, rng=rng)
+        cache = VerdictCache(
+            redis_client(settings.redis.get_secret_value()), counters=counters, clock=loop.time, rng=rng
+        )
         stack.push_async_callback(cache.close)
     endpoint = Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None
     return Surroundings(
@@ -127,7 +129,7 @@ class _Counting:
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
-    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
         self._metrics.add(f"assay_{name}_total", amount, **labels)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from workers.cli import plan, simulate
+from workers.cli import bom, replay
 from workers.cli.output import Exit, fail
 
 app = typer.Typer(
@@ -13,8 +13,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-plan.register(app)
-simulate.register(app)
+
+for group in (replay, bom):
+    group.register(app)
 
 
 def main() -> None:

@@ -96,9 +96,7 @@ def _model_judge(criterion: Criterion, bom: Bom, template: PromptTemplate, aroun
     )
     if around.cache is None:
         return judge
-    return CachedJudge(
-        judge, around.cache, bom_version=bom.version, counters=around.counters, clock=around.clock
-    )
+    return CachedJudge(judge, around.cache, bom_version=bom.version, counters=around.counters, clock=around.clock)
 
 
 def _model(criterion: Criterion, bom: Bom, clauses: Sequence[str], around: Surroundings) -> Model:
