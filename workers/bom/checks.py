@@ -66,16 +66,16 @@ def _fallback_is_there(bom: Bom) -> None:
 
 def _models_are_pinned(bom: Bom) -> None:
     for name, binding in bom.bindings.items():
-        floating = "latest" in binding.model.lower() or (
-            binding.provider is Provider.OPENAI_COMPATIBLE
-            and _HOSTED.match(binding.model)
-            and not _DATED.search(binding.model)
-        )
-        if floating:
+        if binding.provider is Provider.OPENAI_COMPATIBLE and _floats(binding.model):
             raise BomError(
                 f"bindings.yaml: {name}: {binding.model!r} is a floating alias, which the vendor can change silently; "
                 "pin a dated model id"
             )
+
+
+def _floats(model: str) -> bool:
+    undated = _HOSTED.match(model) is not None and _DATED.search(model) is None
+    return "latest" in model.lower() or undated
 
 
 def _judge_and_generator_are_strangers(bom: Bom) -> None:

@@ -1,0 +1,39 @@
+"""A note that says where embedded services run is believed only while its process lives."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from workers.embedded.whereabouts import Whereabouts, announce, find, withdraw
+
+HERE = Whereabouts("127.0.0.1:1", "redis://127.0.0.1:2", os.getpid())
+
+
+def test_what_was_announced_is_found_until_it_is_withdrawn(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "embedded.json"
+    assert find(file) is None
+    announce(HERE, file)
+    assert find(file) == HERE
+    assert file.stat().st_mode & 0o077 == 0
+    withdraw(HERE, file)
+    assert find(file) is None
+
+
+def test_the_note_of_a_dead_process_is_not_believed(tmp_path: Path) -> None:
+    announce(HERE._replace(pid=2**22 + 1), tmp_path / "n")  # above the largest pid of Linux
+    assert find(tmp_path / "n") is None
+
+
+def test_the_note_of_another_process_is_left_alone(tmp_path: Path) -> None:
+    announce(HERE, tmp_path / "n")
+    withdraw(HERE._replace(kafka="127.0.0.1:9"), tmp_path / "n")
+    assert find(tmp_path / "n") == HERE
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"kafka": 1}', '{"kafka":"a","redis":"b","pid":"x"}'])
+def test_an_unreadable_note_is_no_note(tmp_path: Path, text: str) -> None:
+    (tmp_path / "n").write_text(text)
+    assert find(tmp_path / "n") is None

@@ -1,0 +1,67 @@
+"""Settings come from the environment alone, and a wrong one gives one line that says what to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.errors import SettingsError
+from workers.runtime.settings import Settings, load, rows
+
+
+def test_an_empty_environment_gives_the_defaults():
+    settings = load({"PATH": "/bin", "ASSAY_KAFKA": ""})
+    assert (settings.kafka, settings.redis, settings.concurrency) == (None, None, 400)
+
+
+def test_values_are_read_and_secrets_are_masked():
+    settings = load(
+        {
+            "ASSAY_KAFKA": " a:9092, b:9093 ",
+            "ASSAY_KAFKA_SASL": "SCRAM-SHA-512",
+            "ASSAY_KAFKA_USERNAME": "judge",
+            "ASSAY_KAFKA_PASSWORD": "hunter2",
+            "ASSAY_REDIS": "rediss://:sesame@cache:6380/1",
+            "ASSAY_KAFKA_TLS": "true",
+            "ASSAY_CONCURRENCY": "12",
+        }
+    )
+    assert settings.kafka_servers == ["a:9092", "b:9093"]
+    assert settings.kafka_tls
+    assert settings.concurrency == 12
+    assert "hunter2" not in repr(settings)
+    assert "sesame" not in repr(settings)
+    with pytest.raises(ValueError, match="frozen"):
+        settings.window = 5
+
+
+@pytest.mark.parametrize(
+    ("environ", "line"),
+    [
+        ({"ASSAY_CONCURENCY": "3"}, "unknown setting ASSAY_CONCURENCY; did you mean ASSAY_CONCURRENCY?"),
+        ({"ASSAY_CONCURRENCY": "many"}, "ASSAY_CONCURRENCY: Input should be a valid integer"),
+        ({"ASSAY_CONCURRENCY": "0"}, "ASSAY_CONCURRENCY: Input should be greater than or equal to 1"),
+        ({"ASSAY_KAFKA": "kafka"}, "ASSAY_KAFKA: 'kafka' is not host:port"),
+        ({"ASSAY_REDIS": "http://secret"}, "ASSAY_REDIS: a Redis URL begins with redis:// or rediss://"),
+        ({"ASSAY_KAFKA_SASL": "PLAIN"}, "ASSAY_KAFKA_SASL needs ASSAY_KAFKA_USERNAME and ASSAY_KAFKA_PASSWORD"),
+        ({"ASSAY_DRAIN_TIMEOUT_S": "29"}, "ASSAY_DRAIN_TIMEOUT_S is 29: at most 28"),
+        ({"ASSAY_WINDOW": "10"}, "ASSAY_WINDOW is 10: at least ASSAY_CONCURRENCY, 400"),
+        ({"ASSAY_LOG_LEVEL": "loud"}, "ASSAY_LOG_LEVEL: Input should be 'debug', 'info', 'warning' or 'error'"),
+    ],
+)
+def test_a_wrong_setting_gives_one_line(environ, line):
+    with pytest.raises(SettingsError) as caught:
+        load(environ)
+    assert str(caught.value).startswith(line)
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_names_for_tests_and_benchmarks_are_left_alone():
+    assert load({"ASSAY_TEST_KAFKA": "x", "ASSAY_DATA": "y", "ASSAY_VECTORS": "z"}) == Settings()
+
+
+def test_every_setting_has_its_row_with_a_meaning():
+    table = rows()
+    assert {row.env for row in table} >= {"ASSAY_KAFKA", "ASSAY_MODEL_API_KEY", "ASSAY_PRICES"}
+    assert all(row.meaning for row in table)
+    assert next(row for row in table if row.env == "ASSAY_CONCURRENCY").default == "400"

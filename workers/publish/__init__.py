@@ -1,0 +1,1 @@
+"""Drafts from files to the drafts topic: refused at the door, line by line, before Kafka sees them."""

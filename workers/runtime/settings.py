@@ -1,0 +1,184 @@
+"""What cannot change a verdict: read once from ``ASSAY_*`` in the environment. What can is in the BOM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticUndefined
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from schemas.errors import SettingsError
+from schemas.topics import MAX_MESSAGE_BYTES
+
+PREFIX = "ASSAY_"
+RESERVED = ("ASSAY_TEST_", "ASSAY_DATA", "ASSAY_VECTORS")
+"""Names (or beginnings of names) that belong to tests and benchmarks: not settings, not an error."""
+
+DRAIN_MARGIN_S = 2.0
+"""What is left of a rebalance after the drain: for the last commit and for joining again, in seconds."""
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+class Settings(BaseSettings):
+    """Every setting of every worker. Frozen; secrets are masked wherever it is shown."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
+
+    kafka: str | None = Field(None, description="Kafka bootstrap servers, `host:port,...`; unset: the embedded broker")
+    kafka_tls: bool = Field(False, description="encrypt connections to Kafka (TLS)")
+    kafka_ca: Path | None = Field(None, description="PEM file of the authority to trust; unset: the system's")
+    kafka_sasl: SaslMechanism | None = Field(None, description="SASL mechanism; unset: no authentication")
+    kafka_username: str | None = Field(None, description="SASL user name")
+    kafka_password: SecretStr | None = Field(None, description="SASL password")
+    redis: SecretStr | None = Field(None, description="Redis URL, `redis://` or `rediss://`; unset: the embedded cache")
+    bom: Path = Field(Path("boms/product-descriptions"), description="directory of the bill of materials to work with")
+    topic_prefix: str = Field("assay.", description="put before every topic name", pattern=r"^[A-Za-z0-9._-]{0,100}$")
+    group_prefix: str = Field(
+        "assay.", description="put before every consumer group", pattern=r"^[A-Za-z0-9._-]{0,100}$"
+    )
+
+    concurrency: int = Field(400, ge=1, le=20_000, description="records a worker handles at the same time")
+    window: int = Field(
+        2_000, ge=1, le=200_000, description="records a worker holds (waiting and running) before it stops reading"
+    )
+    commit_interval_s: float = Field(0.1, gt=0, le=60, description="time between offset commits, in seconds")
+    drain_timeout_s: float = Field(
+        20.0, gt=0, le=600, description="how long running records may finish when partitions go or the worker stops"
+    )
+    session_timeout_s: float = Field(30.0, gt=1, le=1800, description="silence after which Kafka gives a worker up")
+    rebalance_timeout_s: float = Field(60.0, gt=1, le=1800, description="time Kafka gives all workers to rebalance")
+    produce_timeout_s: float = Field(
+        60.0, gt=0, le=3600, description="without any confirmation for that long while producing, the worker stops"
+    )
+    stall_timeout_s: float = Field(
+        300.0, gt=1, le=86_400, description="a partition without progress for that long stops the worker"
+    )
+    linger_ms: int = Field(0, ge=0, le=1000, description="how long the producer waits for more records, per partition")
+    max_message_bytes: int = Field(
+        MAX_MESSAGE_BYTES, ge=1024, le=64 * 1024 * 1024, description="largest record; at most what the topics allow"
+    )
+    dead_letter_ratio: float = Field(
+        0.2, gt=0, le=1, description="share of dead letters among the last records at which the worker stops"
+    )
+    dead_letter_window: int = Field(
+        200, ge=10, le=100_000, description="how many last records that share is taken over"
+    )
+    dead_letters_in_a_row: int = Field(50, ge=1, le=100_000, description="dead letters in a row that stop the worker")
+
+    health_host: str = Field("127.0.0.1", description="address of /livez, /readyz and /metrics")
+    health_port: int = Field(0, ge=0, le=65_535, description="port of /livez, /readyz and /metrics; 0: any free one")
+    log_level: LogLevel = Field("info", description="least severity that is logged")
+
+    model_base_url: str | None = Field(None, description="where the judge's model is served, `https://host/v1`")
+    model_api_key: SecretStr | None = Field(None, description="key for that endpoint")
+    prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # The environment is handed in by ``load``; nothing else in the process reads it.
+        return (init_settings,)
+
+    @field_validator("kafka")
+    @classmethod
+    def _servers(cls, value: str | None) -> str | None:
+        servers = _split(value)
+        for server in servers:
+            host, _, port = server.rpartition(":")
+            if not host or not port.isdigit():
+                raise ValueError(f"{server!r} is not host:port")
+        return ",".join(servers) or None
+
+    @field_validator("redis")
+    @classmethod
+    def _redis_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("a Redis URL begins with redis:// or rediss://")
+        return value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        bound = min(self.session_timeout_s, self.rebalance_timeout_s) - DRAIN_MARGIN_S
+        if self.drain_timeout_s > bound:
+            raise ValueError(
+                f"{PREFIX}DRAIN_TIMEOUT_S is {self.drain_timeout_s:g}: at most {bound:g}, {DRAIN_MARGIN_S:g} s "
+                "less than the session and the rebalance time-out, or Kafka takes the partitions during the drain"
+            )
+        if self.kafka_sasl is not None and (self.kafka_username is None or self.kafka_password is None):
+            raise ValueError(f"{PREFIX}KAFKA_SASL needs {PREFIX}KAFKA_USERNAME and {PREFIX}KAFKA_PASSWORD")
+        if self.window < self.concurrency:
+            raise ValueError(f"{PREFIX}WINDOW is {self.window}: at least {PREFIX}CONCURRENCY, {self.concurrency}")
+        return self
+
+    @property
+    def kafka_servers(self) -> list[str]:
+        return _split(self.kafka)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must never be shown, for the logs' mask."""
+        hidden = (self.kafka_password, self.model_api_key, self.redis)
+        return [secret.get_secret_value() for secret in hidden if secret is not None]
+
+
+class SettingRow(NamedTuple):
+    """One line of the table in the README."""
+
+    env: str
+    default: str
+    meaning: str
+
+
+def rows() -> list[SettingRow]:
+    """Every setting: the README's table is made from this, and a test compares the two."""
+    return [
+        SettingRow(_env(name), _shown_default(field.default), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def load(environ: Mapping[str, str]) -> Settings:
+    """Settings from an environment. Raises SettingsError with one line that says what to change; never shows a value
+    of a secret."""
+    known = {_env(name): name for name in Settings.model_fields}
+    given: dict[str, str] = {}
+    for name, value in environ.items():
+        if not name.startswith(PREFIX) or name.startswith(RESERVED) or not value:
+            continue
+        if name not in known:
+            nearest = get_close_matches(name, known, n=1, cutoff=0)
+            raise SettingsError(f"unknown setting {name}; did you mean {nearest[0]}?")
+        given[known[name]] = value
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # strings, as an environment has them
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        message = first["msg"].removeprefix("Value error, ")
+        where = f"{_env(str(first['loc'][0]))}: " if first["loc"] else ""
+        raise SettingsError(where + message) from None
+
+
+def _env(field: str) -> str:
+    return PREFIX + field.upper()
+
+
+def _split(servers: str | None) -> list[str]:
+    return [server.strip() for server in (servers or "").split(",") if server.strip()]
+
+
+def _shown_default(default: object) -> str:
+    if default is None or default is PydanticUndefined:
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)

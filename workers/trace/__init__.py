@@ -1,0 +1,1 @@
+"""One item's story, put together from the topics alone."""
