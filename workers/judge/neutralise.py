@@ -60,9 +60,10 @@ _SPEAKER = (
 _LINE = r"(?:^|(?<=[\r\n])|(?<=\\n))[ \t>*_~\-]{0,8}"
 _KEY = "label|reason(?:ing)?|evidence_spans|guideline_clause|pass|score|verdict|winner|result|decision"
 
-# A joiner between two characters beyond ASCII holds an emoji or a script together and stays.
+# A joiner between two letters of such a script, or two pictures, holds an emoji or a script together and stays.
 _BREAK = "\\r(?!\\n)|[\\x0b\\x0c\\x1c-\\x1f\\x85\\u2028\\u2029]"
-_JOINED = "[\\u200c\\u200d](?<=[^\\x00-\\u05ff\\u2000-\\u206f].)[^\\x00-\\u05ff\\u2000-\\u206f]"
+_JOINABLE = "[\\u0620-\\u0fff\\u2190-\\u21ff\\u2600-\\u27bf\\ufe0f\\U0001f000-\\U0001faff]"
+_JOINED = f"[\\u200c\\u200d](?<={_JOINABLE}.){_JOINABLE}"
 _UNSEEN = re.compile(f"(?!{_JOINED})[{INVISIBLE}]|{_BREAK}")
 _STRUCTURE = (
     re.compile(f"(?<!{_LT}){_LT}++(?=\\s{{0,3}}[/!?|｜]|[^\\W\\d]|_|⁅|‹)"),  # tags, comments, <|im_start|>, <<SYS>>

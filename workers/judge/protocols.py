@@ -43,12 +43,14 @@ class Question:
 class Reply:
     """What came back, unread. Token counts are None where the provider did not say.
 
-    ``flags`` are what a provider of ours had to do to make the reply (recorded judges); a live model raises none.
+    ``reasoned`` is True when the model wrote reasoning and no answer (``text`` is None then). ``flags`` are what a
+    provider of ours had to do to make the reply (recorded judges); a live model raises none.
     """
 
     text: str | None
     finish_reason: str | None = None
     refusal: bool = False
+    reasoned: bool = False
     model: str | None = None
     fingerprint: str | None = None
     input_tokens: int | None = None
@@ -68,11 +70,11 @@ class Model(Protocol):
 class Counters(Protocol):
     """Where a judge counts what happens: ``name`` is a metric of the runtime's table, ``labels`` are its labels."""
 
-    def count(self, name: str, **labels: str) -> None: ...
+    def count(self, name: str, amount: float = 1, **labels: str) -> None: ...
 
 
 class NoCounters:
     """Counts nothing: for a judge that is tried out by hand."""
 
-    def count(self, name: str, **labels: str) -> None:
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
         return None

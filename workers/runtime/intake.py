@@ -7,17 +7,22 @@ raw parser, the handler that turns every error into the end of the process, and 
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from aiokafka import ConsumerRebalanceListener, TopicPartition
+from aiokafka.errors import KafkaError
 from faststream.kafka import KafkaBroker
 from faststream.kafka.message import KafkaMessage
 from faststream.middlewares import AckPolicy
 from faststream.security import BaseSecurity, SASLPlaintext, SASLScram256, SASLScram512
 
+from schemas.errors import DependencyUnavailable
 from workers.runtime.connection import Connection
+from workers.runtime.logs import event
 from workers.runtime.offsets import KafkaMembership
 from workers.runtime.pump import Pump
 from workers.runtime.records import from_kafka
@@ -74,10 +79,20 @@ class Intake:
         self._pumps.append((subscriber, pump))
 
     async def start(self) -> None:
-        """Join the groups. Kafka and the topics must have been checked before."""
+        """Join the groups. Kafka and the topics must have been checked before. Raises DependencyUnavailable."""
         for subscriber, pump in self._pumps:
             pump.start(KafkaMembership(partial(getattr, subscriber, "consumer")))
-        await self._broker.start()
+        for pause_s in (0.2, 1.0, None):
+            try:
+                await self._broker.start()
+                return
+            except KafkaError as error:
+                # A group that is just rebalancing may refuse a newcomer; a consumer that was refused is of no use.
+                await self._broker.stop()
+                if pause_s is None:
+                    raise DependencyUnavailable(f"cannot join the consumer group: {error}") from error
+                event("join_refused", level=logging.WARNING, reason=error)
+                await asyncio.sleep(pause_s)
 
     async def stop(self) -> None:
         """Leave the groups. Every pump must have stopped before."""

@@ -47,6 +47,7 @@ class Pump:
         self._full = self._stopping = False
         self._epoch = 0
         self.counts, self.state = PumpCounts(), PumpState()
+        self.ticked_at = 0.0
         self.failed = asyncio.Event()
         self.error: BaseException | None = None
         self._lanes = Lanes()
@@ -83,6 +84,15 @@ class Pump:
         self._lanes.held = self.error is not None
         self._regulate()
         self._slots.fill()
+
+    @property
+    def held(self) -> bool:
+        return self._lanes.held
+
+    @property
+    def assigned(self) -> bool:
+        """True when this member has its share of the partitions, none possibly, and knows what is finished."""
+        return self._restored.is_set()
 
     async def idle(self) -> None:
         """Wait until nothing is in memory and everything finished is committed."""
@@ -212,6 +222,7 @@ class Pump:
     def _tick(self, now: float) -> None:
         """Fill in ``state``. Raises FatalError when nothing moves any more."""
         self._regulate()
+        self.ticked_at = now
         state = self.state
         state.partitions, state.in_memory, state.running = len(self._partitions), len(self._lanes), self._lanes.running
         state.metadata_bytes = max((held.tracker.metadata_size for held in self._partitions.values()), default=0)

@@ -1,12 +1,13 @@
 """Read topics without a group: for people, for state that is read whole, for one record by its coordinates.
 
 Nothing here commits anything or disturbs a worker. Records of one partition come in their order; partitions mix.
+Whoever stops before the end wraps the generator in ``contextlib.aclosing``: it holds a connection.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -31,7 +32,9 @@ class Gone(NamedTuple):
         return f"{self.uri} is not there: {self.why}"
 
 
-async def read_to_end(kafka: Connection, topics: Iterable[str], *, timeout_s: float = 30.0) -> AsyncIterator[InRecord]:
+async def read_to_end(
+    kafka: Connection, topics: Iterable[str], *, timeout_s: float = 30.0
+) -> AsyncGenerator[InRecord, None]:
     """Every record from the beginning to where the topics end now. ``topics`` are full names.
 
     Raises DependencyUnavailable when Kafka does not answer, a topic is missing, or nothing comes for ``timeout_s``.
@@ -54,7 +57,9 @@ async def read_to_end(kafka: Connection, topics: Iterable[str], *, timeout_s: fl
             left = {partition: end for partition, end in left.items() if await consumer.position(partition) < end}
 
 
-async def follow(kafka: Connection, topics: Iterable[str], *, from_beginning: bool = False) -> AsyncIterator[InRecord]:
+async def follow(
+    kafka: Connection, topics: Iterable[str], *, from_beginning: bool = False
+) -> AsyncGenerator[InRecord, None]:
     """Every record from now on (or from the beginning), for ever. ``topics`` are full names.
 
     Raises DependencyUnavailable when Kafka does not answer at the start or a topic is missing.

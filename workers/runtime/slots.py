@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
+from schemas.errors import FatalError
 from workers.runtime.lanes import Lanes, OpenPartition, Taken
 from workers.runtime.producing import ConfirmedProducer, OutputTooLarge
 from workers.runtime.pump_state import PumpCounts
@@ -38,15 +40,28 @@ class Slots:
         self._concurrency, self._counts = concurrency, counts
         self._finished, self._failed = finished, failed
         self._running: dict[asyncio.Task[None], Taken | None] = {}
+        self._ramping = False
         self._drains: list[tuple[Sequence[OpenPartition], asyncio.Event]] = []
         self.holds = 0
         """Counts up at every hold: a result that was under way then is thrown away."""
 
     def fill(self) -> None:
-        for _ in range(min(self._lanes.ready, self._concurrency - len(self._running))):
+        """Start slots while something is ready: one, a round of the loop later two, then four, and so on.
+
+        A slot whose records need no waiting takes all of them in its first round; then no more are started.
+        """
+        if not self._ramping:
+            self._ramp(1)
+
+    def _ramp(self, count: int) -> None:
+        count = min(count, self._lanes.ready, self._concurrency - len(self._running))
+        for _ in range(count):
             task = asyncio.create_task(self._slot())
             self._running[task] = None
             task.add_done_callback(self._ended)
+        self._ramping = count > 0
+        if count > 0:
+            asyncio.get_running_loop().call_soon(self._ramp, 2 * count)
 
     async def drain(self, partitions: Sequence[OpenPartition], timeout_s: float) -> None:
         """Drop what has not started, let the rest finish, cancel what takes longer than ``timeout_s``."""
@@ -72,38 +87,46 @@ class Slots:
         """Run one record after the other until none is ready."""
         task = asyncio.current_task()
         assert task is not None
-        lanes = self._lanes
         try:
-            while (taken := lanes.take()) is not None:
+            while (taken := self._lanes.take()) is not None:
                 self._running[task] = taken
-                done = False
+                sent = False
                 try:
-                    done = await self._run(taken)
+                    sent = await self._run(taken)
                 finally:
-                    lanes.finish(taken, done=done)
-                    self._after(taken.lane.partition)
+                    if not sent:
+                        self._finish(taken, done=False)
         finally:
             # Here and not in a callback: a slot that is counted but gone would leave ready records lying.
             del self._running[task]
 
     async def _run(self, taken: Taken) -> bool:
-        """True when the outputs are confirmed; False when the record must run again."""
+        """True when the outputs are on their way: the record is finished when they are confirmed."""
         holds, record = self.holds, taken.record
         outs = await self._process(record)
         if self.holds != holds or taken.lane.partition.tracker.revoked:
             self._counts.discarded += 1
             return False
-        if outs:
-            try:
-                await self._producer.produce(outs)
-            except OutputTooLarge as error:
-                self._counts.oversize += 1
-                await self._producer.produce(self._oversize(record, error))
-        self._counts.done += 1
+        confirmed = partial(self._confirmed, taken)
+        try:
+            await self._producer.send(outs, confirmed)
+        except OutputTooLarge as error:
+            self._counts.oversize += 1
+            await self._producer.send(self._oversize(record, error), confirmed)
         return True
 
-    def _after(self, partition: OpenPartition) -> None:
+    def _confirmed(self, taken: Taken, error: FatalError | None) -> None:
+        if error is not None:
+            self._failed(error)
+        self._finish(taken, done=error is None)
+
+    def _finish(self, taken: Taken, *, done: bool) -> None:
+        self._counts.done += done
+        self._lanes.finish(taken, done=done)
+        partition = taken.lane.partition
         self._finished()
+        if taken.lane.waiting:
+            self.fill()
         if partition.closed:
             for partitions, drained in self._drains:
                 if not any(partition.running for partition in partitions):

@@ -1,27 +1,28 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Iterator
 
 import fakeredis
 import pytest
 from redis.asyncio import Redis
 
-from tests.services.redis_server import fake_redis_over_tcp, real_redis
+from tests.services.process import free_port
 from workers.judge.cache import redis_client
 
 
 @pytest.fixture(scope="session")
 def fake_url() -> Iterator[str]:
-    with fake_redis_over_tcp() as url:
-        yield url
-
-
-@pytest.fixture(scope="session")
-def real_url() -> Iterator[str]:
-    with real_redis() as url:
-        if url is None:
-            pytest.skip("no real Redis: install redis-server or name one in ASSAY_TEST_REDIS")
-        yield url
+    """fakeredis behind a real port, as the embedded services run it."""
+    port = free_port()
+    server = fakeredis.TcpFakeServer(("127.0.0.1", port))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield f"redis://127.0.0.1:{port}/0"
+    server.shutdown()
+    server.server_close()
+    thread.join(timeout=5)
 
 
 @pytest.fixture(params=["in process", "over tcp", pytest.param("real", marks=pytest.mark.real)])
@@ -34,7 +35,7 @@ async def redis(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIter
         case "over tcp":
             client = redis_client(request.getfixturevalue("fake_url"))
         case _:
-            client = redis_client(request.getfixturevalue("real_url"))
+            client = redis_client(request.getfixturevalue("real_redis"))
     await client.flushdb()
     yield client
     await client.aclose()

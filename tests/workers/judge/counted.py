@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 
 class Counted:
     def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
+        self.counts: dict[str, float] = defaultdict(float)
 
-    def count(self, name: str, **labels: str) -> None:
-        self.counts[" ".join([name, *labels.values()])] += 1
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        self.counts[" ".join([name, *labels.values()])] += amount

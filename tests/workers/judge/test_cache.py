@@ -10,7 +10,8 @@ import pytest
 from redis.asyncio import Redis
 
 from schemas.errors import SettingsError
-from tests.services.redis_server import free_port
+from tests.services.process import free_port
+from tests.services.redis import RealRedis
 from tests.workers.judge.counted import Counted
 from workers.judge.cache import CacheDown, Claimed, VerdictCache, redis_client
 from workers.judge.cache_entry import claim_key, verdict_key
@@ -181,3 +182,25 @@ def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> No
     with pytest.raises(SettingsError, match="Redis URL") as caught:
         redis_client(url)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.real
+async def test_tls_and_a_password_are_given_by_the_url(secure_redis: RealRedis) -> None:
+    assert secure_redis.certificates is not None
+    cache = cache_over(redis_client(f"{secure_redis.url}?ssl_ca_certs={secure_redis.certificates.ca}"))
+    assert await cache.read(KEY) is None
+    await cache.close()
+
+
+@pytest.mark.real
+async def test_a_redis_that_is_killed_is_left_alone_and_found_again(own_redis: RealRedis) -> None:
+    cache = cache_over(redis_client(own_redis.url), breaker_period_s=0.05)
+    await cache.store(KEY, "token", ENTRY)
+    own_redis.kill()
+    with pytest.raises(CacheDown):
+        await cache.read(KEY)
+    own_redis.start()
+    await asyncio.sleep(0.06)
+    assert await cache.read(KEY) is None
+    assert await cache.store(KEY, "token", ENTRY) == ENTRY
+    await cache.close()

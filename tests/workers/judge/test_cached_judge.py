@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from schemas.drafts import Draft
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import CriterionVerdict, Usage
-from tests.services.redis_server import free_port
+from tests.services.process import free_port
 from tests.workers.judge.asked import draft, within
 from tests.workers.judge.counted import Counted
 from workers.judge.cache import VerdictCache, redis_client

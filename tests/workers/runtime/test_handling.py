@@ -1,189 +1,157 @@
-"""From record to records: decoding, fates, headers. A bad record never costs the next one."""
+"""The class of an error is the record's fate."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
+import orjson
 import pytest
+from prometheus_client import CollectorRegistry
 
-from schemas.codec import decode
 from schemas.dead_letter import DeadLetter, original_headers
-from schemas.decisions import Withdrawal
-from schemas.drafts import Draft
-from schemas.errors import BadMessage, BadMessageKind, FatalError
-from schemas.headers import CE_ID, CE_TYPE, Headers, header
-from schemas.message import Message
-from schemas.topics import DRAFTS, SERVED
-from workers.runtime import handling
-from workers.runtime.handling import Handling, Identity
-from workers.runtime.naming import Names
-from workers.runtime.origin import Origin
+from schemas.errors import BadMessage, BadMessageKind, DependencyUnavailable, FatalError
+from schemas.headers import Trace, header
+from schemas.revisions import RevisionRequest
+from schemas.topics import DRAFTS
+from workers.runtime.handling import route
+from workers.runtime.metrics import Metrics
+from workers.runtime.producing import OutputTooLarge
 from workers.runtime.records import InRecord, OutRecord
+from workers.runtime.settings import Settings
 
-NOW = datetime(2026, 11, 30, tzinfo=UTC)
-TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  # W3C Trace Context, section 3.2
-GOOD = json.dumps({"item_id": "a", "text": "x"}).encode()
+pytestmark = pytest.mark.anyio
 
-
-class Watch:
-    def __init__(self, *, stop: bool = False) -> None:
-        self.letters: list[BadMessageKind] = []
-        self.made: list[str] = []
-        self.stop = stop
-
-    def handled(self, topic: str, messages: Sequence[Message]) -> None:
-        self.made += [m.type for m in messages]
-
-    def dead_letter(self, topic: str, kind: BadMessageKind) -> None:
-        self.letters.append(kind)
-        if self.stop:
-            raise FatalError("too many")
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+TRACEPARENT = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+TEXT = orjson.dumps({"item_id": "sku-1", "text": "A fine watch.", "context": {"instruction": "Describe."}})
 
 
-async def withdraw(draft: Draft, origin: Origin) -> list[Message]:
-    event_id = f"w-{origin.event_id}"
-    return [Withdrawal(event_id=event_id, item_id=draft.item_id, operator="o", reason="r", withdrawn_at=NOW)]
+def record(value=TEXT, headers=(), key=b"sku-1"):
+    return InRecord("assay.drafts", 2, 41, key, value, headers)
 
 
-def made(handler: Any = withdraw, watch: Watch | None = None) -> Handling:
-    identity = Identity("judge", "assay.judge", "host-1", "bom-1")
-    return Handling(DRAFTS, handler, names=Names("t."), identity=identity, now=lambda: NOW, observer=watch or Watch())
+class Judge:
+    """A handler that answers with a request, after raising what it was given."""
+
+    def __init__(self, *raises):
+        self.raises, self.seen = list(raises), []
+
+    async def __call__(self, draft, origin):
+        self.seen.append((draft, origin))
+        if self.raises:
+            raise self.raises.pop(0)
+        return [request(draft, origin)]
 
 
-def record(value: bytes | None = GOOD, headers: Headers = (), key: bytes | None = b"a") -> InRecord:
-    return InRecord("t.drafts", 3, 17, key, value, headers)
+def request(draft, origin):
+    return RevisionRequest.model_construct(event_id=f"r-{origin.event_id}", item_id=draft.item_id)
 
 
-@pytest.mark.anyio
-async def test_a_message_goes_to_its_topic_with_cloudevents_headers_and_the_drafts_trace() -> None:
-    headers: Headers = ((CE_ID, b"mine"), ("traceparent", TRACE.encode()), ("tracestate", b"k=v"))
-    (out,) = await made()(record(headers=headers))
-    assert (out.topic, out.key) == ("t.served", b"a")
-    expected = {
-        "ce_specversion": "1.0", "ce_id": "w-mine", "ce_type": "assay.withdrawal.v1", "ce_source": "/assay/judge",
-        "ce_time": NOW.isoformat(), "ce_subject": "a", "content-type": "application/json", "traceparent": TRACE,
-        "tracestate": "k=v",
-    }  # fmt: skip
-    assert {name: header(out.headers, name) for name, _ in out.headers} == expected
-    assert decode(SERVED, out.value, ce_type=header(out.headers, CE_TYPE)).message.key() == "a"
+def routed(handler, **settings):
+    metrics = Metrics(CollectorRegistry())
+    return route(
+        DRAFTS, handler, Settings(**settings), worker="judge", metrics=metrics, now=lambda: NOW, bom_version="bom-7"
+    )
 
 
-@pytest.mark.anyio
-async def test_a_draft_without_ce_id_gets_the_same_id_every_time() -> None:
-    (first,), (again,) = await made()(record()), await made()(record())
-    assert header(first.headers, CE_ID) == header(again.headers, CE_ID)
+async def test_a_draft_becomes_messages_with_the_trace_passed_on():
+    judge = Judge()
+    (out,) = await routed(judge).process(record(headers=(("ce_id", b"e-1"), ("traceparent", TRACEPARENT))))
+    draft, origin = judge.seen[0]
+    assert (draft.item_id, origin.event_id, origin.uri) == ("sku-1", "e-1", "kafka://assay.drafts/2/41")
+    assert origin.trace == Trace(TRACEPARENT.decode())
+    assert (out.topic, out.key) == ("assay.revision-requests", b"sku-1")
+    assert header(out.headers, "ce_id") == "r-e-1"
+    assert header(out.headers, "ce_source") == "/assay/judge"
+    assert header(out.headers, "traceparent") == TRACEPARENT.decode()
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize(
-    "headers",
-    [
-        ((CE_ID, b"\xff"),),
-        ((CE_ID, None),),
-        ((CE_ID, b"x" * 999),),
-        (("traceparent", b"\xff\xfe"),),
-        (("traceparent", b"00-0-0-00"),),
-    ],
-)
-async def test_odd_headers_cost_nothing(headers: Headers) -> None:
-    (out,) = await made()(record(headers=headers))
-    assert out.topic == "t.served"
-    assert header(out.headers, "traceparent") is None
+async def test_a_draft_without_a_usable_ce_id_gets_the_same_id_every_time():
+    judge = Judge()
+    process = routed(judge).process
+    for headers in ((), (("ce_id", b"\xff"),), (("ce_id", None),)):
+        await process(record(headers=headers))
+    first, *others = [origin.event_id for _, origin in judge.seen]
+    assert others == [first, first]
+    assert len(first) == 36
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (b"{", BadMessageKind.NOT_JSON),
-        (b"\xff", BadMessageKind.NOT_JSON),
-        (b"", BadMessageKind.EMPTY),
-        (None, BadMessageKind.EMPTY),
-        (b'{"item_id":"a"}', BadMessageKind.BAD_SCHEMA),
-        (b'{"type":"draft_verdict"}', BadMessageKind.WRONG_TYPE),
+        (b"{not json", "not_json"),
+        (b"\xff\xfe", "not_json"),
+        (b"", "empty"),
+        (None, "empty"),
+        (b"[1]", "bad_schema"),
+        (b'{"item_id": "a", "text": 7, "context": {"instruction": "x"}}', "bad_schema"),
+        (TEXT.replace(b"}}", b'}, "type": "draft_verdict"}'), "wrong_type"),
     ],
 )
-async def test_a_bad_record_becomes_a_dead_letter_with_its_bytes(value: bytes | None, kind: BadMessageKind) -> None:
-    watch = Watch()
-    given: Headers = (("x", b"\xff"), ("null", None))
-    (out,) = await made(watch=watch)(record(value, given))
-    assert (out.topic, out.key, out.value) == ("t.dead-letters", b"a", value)
+async def test_what_can_never_be_handled_is_set_aside_with_its_bytes(value, kind):
+    judge = Judge()
+    (out,) = await routed(judge).process(record(value, headers=(("h", b"\xff"),)))
     letter = DeadLetter.from_headers(out.headers)
-    assert letter is not None
-    assert (letter.topic, letter.partition, letter.offset, letter.error_kind) == ("t.drafts", 3, 17, kind)
-    assert (letter.group, letter.worker, letter.bom_version) == ("assay.judge", "host-1", "bom-1")
-    assert original_headers(out.headers) == given
-    assert watch.letters == [kind]
+    assert judge.seen == []
+    assert (out.topic, out.key, out.value) == ("assay.dead-letters", b"sku-1", value)
+    assert original_headers(out.headers) == (("h", b"\xff"),)
+    assert (letter.error_kind, letter.topic, letter.partition, letter.offset) == (kind, "assay.drafts", 2, 41)
+    assert (letter.group, letter.worker, letter.bom_version, letter.at) == (
+        "assay.judge", "judge", "bom-7", NOW.isoformat(),
+    )  # fmt: skip
 
 
-@pytest.mark.anyio
-async def test_a_record_too_large_for_the_dead_letters_becomes_a_pointer() -> None:
-    (out,) = await made()(record(b"x" * 10_000_000))
-    assert out.value == b"{}"
+async def test_a_handler_may_refuse_a_message():
+    (out,) = await routed(Judge(BadMessage(BadMessageKind.BAD_ATTEMPT, "7 is beyond 3"))).process(record())
+    assert DeadLetter.from_headers(out.headers).error == "bad_attempt: 7 is beyond 3"
+
+
+async def test_a_dependency_that_comes_back_costs_a_wait_and_nothing_else(monkeypatch):
+    monkeypatch.setattr("workers.runtime.handling._RETRY_S", 0.001)
+    judge = Judge(DependencyUnavailable("no Redis"), DependencyUnavailable("no Redis"))
+    (out,) = await routed(judge).process(record())
+    assert out.topic == "assay.revision-requests"
+    assert len(judge.seen) == 3
+
+
+async def test_what_is_fatal_leaves_the_handler():
+    with pytest.raises(FatalError, match="fenced"):
+        await routed(Judge(FatalError("fenced"))).process(record())
+
+
+async def test_a_bug_that_passes_is_forgiven(monkeypatch):
+    monkeypatch.setattr("workers.runtime.handling._BUG_PAUSES_S", (0.0, 0.0))
+    (out,) = await routed(Judge(KeyError("A fine watch."), ValueError())).process(record())
+    assert out.topic == "assay.revision-requests"
+
+
+async def test_a_bug_that_stays_is_a_dead_letter_without_the_text_in_it(monkeypatch):
+    monkeypatch.setattr("workers.runtime.handling._BUG_PAUSES_S", (0.0, 0.0))
+    judge = Judge(*(KeyError("A fine watch.") for _ in range(3)))
+    (out,) = await routed(judge).process(record())
     letter = DeadLetter.from_headers(out.headers)
-    assert letter is not None
-    assert letter.pointer
-    assert (letter.topic, letter.partition, letter.offset) == ("t.drafts", 3, 17)
+    assert letter.error_kind == "handler_failed"
+    assert letter.error.startswith("handler_failed: KeyError at ")
+    assert "watch" not in letter.error
 
 
-@pytest.mark.anyio
-async def test_a_handler_may_refuse_a_message() -> None:
-    async def refuse(draft: Draft, origin: Origin) -> list[Message]:
-        raise BadMessage(BadMessageKind.BAD_ATTEMPT, "7 is too many", field="drafts.attempt")
-
-    (out,) = await made(refuse)(record())
-    letter = DeadLetter.from_headers(out.headers)
-    assert letter is not None
-    assert letter.error == "bad_attempt: drafts.attempt: 7 is too many"
+async def test_too_many_dead_letters_stop_the_worker():
+    process = routed(Judge(), dead_letters_in_a_row=3).process
+    for _ in range(2):
+        await process(record(b"{"))
+    with pytest.raises(FatalError, match="3 dead letters in a row"):
+        await process(record(b"{"))
 
 
-@pytest.mark.anyio
-async def test_a_handler_that_breaks_is_asked_again_and_its_words_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handling, "RETRY_PAUSES_S", (0.0, 0.0))
-    calls = 0
-
-    async def breaks(draft: Draft, origin: Origin) -> list[Message]:
-        nonlocal calls
-        calls += 1
-        raise ValueError("secret text")
-
-    (out,) = await made(breaks)(record())
-    assert calls == 3
-    letter = DeadLetter.from_headers(out.headers)
-    assert letter is not None
-    assert letter.error_kind == BadMessageKind.HANDLER_FAILED
-    assert "secret" not in letter.error
+async def test_good_records_between_them_keep_the_worker_going():
+    process = routed(Judge(), dead_letters_in_a_row=3, dead_letter_ratio=0.9).process
+    for _ in range(300):
+        await process(record(b"{"))
+        await process(record())
 
 
-@pytest.mark.anyio
-async def test_a_handler_that_recovers_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handling, "RETRY_PAUSES_S", (0.0,))
-    calls = 0
-
-    async def once(draft: Draft, origin: Origin) -> list[Message]:
-        nonlocal calls
-        calls += 1
-        if calls == 1:
-            raise ValueError
-        return await withdraw(draft, origin)
-
-    (out,) = await made(once)(record())
-    assert out.topic == "t.served"
-
-
-@pytest.mark.anyio
-async def test_an_error_that_must_stop_the_worker_leaves_the_handling() -> None:
-    async def fatal(draft: Draft, origin: Origin) -> list[Message]:
-        raise FatalError("stop")
-
-    with pytest.raises(FatalError):
-        await made(fatal)(record())
-    with pytest.raises(FatalError):
-        await made(watch=Watch(stop=True))(record(b"{"))
-
-
-def test_an_out_record_knows_its_size() -> None:
-    assert OutRecord("t", b"k", b"v" * 100).size >= 101
+async def test_an_output_that_is_too_large_sets_the_record_aside():
+    (out,) = routed(Judge()).oversize(record(), OutputTooLarge(OutRecord("assay.telemetry", b"k", b"x" * 99), 50))
+    assert DeadLetter.from_headers(out.headers).error_kind == "too_large"
+    assert "assay.telemetry has" in DeadLetter.from_headers(out.headers).error
+    assert out.value == TEXT

@@ -211,7 +211,8 @@ async def test_calls_beyond_the_connection_limit_queue_and_none_is_lost(server: 
         ({"content": ""}, {"text": None}),
         ({"content": "  \n"}, {"text": None}),
         ({"content": None}, {"text": None}),
-        ({"content": [{"type": "reasoning", "text": "hm"}]}, {"text": None}),
+        ({"content": None}, {"reasoned": False}),
+        ({"content": [{"type": "reasoning", "text": "hm"}]}, {"text": None, "reasoned": True}),
         ({"content": [{"type": "text", "text": "a"}, 7, {"type": "text", "text": "b"}]}, {"text": "ab"}),
         ({"content": "", "finish_reason": "length"}, {"text": None, "finish_reason": "length", "output_tokens": 30}),
         ({"content": "x", "finish_reason": "content_filter"}, {"finish_reason": "content_filter"}),
@@ -227,6 +228,12 @@ async def test_odd_completions_keep_what_they_hold_and_invent_nothing(
     server.behave(answers(**changes))
     reply = await ask(server.url)
     assert {name: getattr(reply, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", [b"reasoning", b"reasoning_content"])
+def test_reasoning_without_an_answer_is_marked(name: bytes) -> None:
+    reply = read_completion(b'{"choices": [{"message": {"content": "", "%b": "Let me see"}}]}' % name)
+    assert (reply.text, reply.reasoned) == (None, True)
 
 
 def test_a_refusal_of_the_model_is_marked() -> None:
