@@ -138,7 +138,8 @@ def _units(data: Sequence[Sequence[Any]], domain: Sequence[Hashable] | None) -> 
     code[None] = len(values)
     coded = np.array([code[value] for value in flat], dtype=np.int64).reshape(len(kinds), len(data))
     cells = np.arange(len(kinds))[:, None] * (len(values) + 1) + coded
-    counts = np.bincount(cells.ravel(), minlength=len(kinds) * (len(values) + 1)).reshape(len(kinds), -1)
+    width = len(values) + 1
+    counts = np.bincount(cells.ravel(), minlength=len(kinds) * width).reshape(len(kinds), width)
     return _Units(counts[:, : len(values)], np.array(list(kinds.values()), dtype=np.int64), values)
 
 
