@@ -65,6 +65,7 @@ def test_a_reply_in_its_contract_is_read(name: str, reply: Any, label: Any) -> N
         ("one-two-three", "1\nbecause it is better"),
         ("one-two-three", "8 6\n\nExplanation"),
         ("output-a-b", "Neither Output (a) nor Output (b)."),
+        ("output-a-b", "Long.\nTherefore, Output (b)"),  # cut off
         ("compliance", "full refusal"),
         ("verdict", {"reasoning": "r", "winner": "A", "score": 8}),
     ],
