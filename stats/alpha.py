@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,8 @@ def krippendorff_alpha(
     0.095
     """
     choice("level", level, LEVELS)
-    units, values = _count_vectors(data, domain)
-    return _alpha(_coincidences(units), _positions(values, level), level)
+    units = _units(data, domain)
+    return _alpha(_coincidences(units.counts, units.sizes), _positions(units.values, level), level)
 
 
 def alpha_bootstrap(
@@ -51,13 +52,14 @@ def alpha_bootstrap(
     """
     choice("level", level, LEVELS)
     n_boot, conf = count("n_boot", n_boot, at_least=1), open_share("conf", conf)
-    units, values = _count_vectors(data, domain)
-    units = units[units.sum(axis=1) >= 2]
-    if len(units) == 0:
+    units = _units(data, domain)
+    paired = units.counts.sum(axis=1) >= 2
+    sizes, values = units.sizes[paired], units.values
+    if not len(sizes):
         return Unavailable(NO_PAIRS)
-    kinds, sizes = np.unique(units, axis=0, return_counts=True)
-    per_kind = np.stack([_coincidences(kind[None, :]).ravel() for kind in kinds])
-    drawn = rng.multinomial(len(units), sizes / len(units), size=n_boot)
+    one = np.ones(1, dtype=np.int64)
+    per_kind = np.stack([_coincidences(kind[None, :], one).ravel() for kind in units.counts[paired]])
+    drawn = rng.multinomial(sizes.sum(), sizes / sizes.sum(), size=n_boot)
     pairs = (drawn @ per_kind).reshape(n_boot, len(values), len(values))
     observed, expected, n = _disagreement(pairs, _positions(values, level), level)
     kept = expected > 0
@@ -114,22 +116,31 @@ class AlphaState:
         return cls(tuple(document["domain"]), pairs)
 
 
-def _count_vectors(data: Sequence[Sequence[Any]], domain: Sequence[Hashable] | None) -> tuple[Ints, list[Any]]:
-    """(units, values) counts and the values in their order."""
+class _Units(NamedTuple):
+    """The distinct kinds of units: counts (kinds, values), how many units of each kind, the values in their order."""
+
+    counts: Ints
+    sizes: Ints
+    values: list[Any]
+
+
+def _units(data: Sequence[Sequence[Any]], domain: Sequence[Hashable] | None) -> _Units:
     widths = {len(row) for row in data}
     if len(widths) > 1:
         raise StatsInputError("data", sorted(widths), "must have one entry a unit for every rater")
-    flat = [value for row in data for value in row]
-    seen = {v for v in set(open_labels("data", flat)) if v is not None}
+    kinds = Counter(zip(*data, strict=True))  # a set of units has few distinct columns: code those only
+    flat = [value for kind in kinds for value in kind]
+    seen = {value for value in set(open_labels("data", flat)) if value is not None}
     values = list(domain) if domain is not None else _sorted(seen)
-    code = {value: k for k, value in enumerate(values)}
-    code[None] = len(values)
+    code: dict[Any, int] = {value: k for k, value in enumerate(values)}
     if unknown := seen - code.keys():
         raise StatsInputError("data", next(iter(unknown)), f"must hold only {', '.join(map(str, values))} or None")
-    units = widths.pop() if widths else 0
-    coded = np.array([code[value] for value in flat], dtype=np.int64)
-    cell = np.tile(np.arange(units), len(data)) * (len(values) + 1) + coded
-    return np.bincount(cell, minlength=units * (len(values) + 1)).reshape(units, -1)[:, : len(values)], values
+    code[None] = len(values)
+    coded = np.array([code[value] for value in flat], dtype=np.int64).reshape(len(kinds), len(data))
+    cells = np.arange(len(kinds))[:, None] * (len(values) + 1) + coded
+    width = len(values) + 1
+    counts = np.bincount(cells.ravel(), minlength=len(kinds) * width).reshape(len(kinds), width)
+    return _Units(counts[:, : len(values)], np.array(list(kinds.values()), dtype=np.int64), values)
 
 
 def _sorted(values: set[Any]) -> list[Any]:
@@ -139,12 +150,13 @@ def _sorted(values: set[Any]) -> list[Any]:
         raise StatsInputError("data", sorted(map(str, values)), "must hold values of one kind") from error
 
 
-def _coincidences(units: Ints) -> Floats:
+def _coincidences(counts: Ints, sizes: Ints) -> Floats:
     """Ordered pairs of ratings inside units, each unit of m ratings weighted 1 / (m - 1)."""
-    m = units.sum(axis=1)
-    paired = units[m >= 2].astype(np.float64)
-    weight = 1.0 / (m[m >= 2] - 1)
-    return np.asarray(paired.T @ (paired * weight[:, None]) - np.diag((paired * weight[:, None]).sum(axis=0)))
+    m = counts.sum(axis=1)
+    weighted = counts * (sizes / np.maximum(m - 1, 1) * (m >= 2))[:, None]
+    pairs = counts.T @ weighted
+    pairs.flat[:: len(pairs) + 1] -= weighted.sum(axis=0)
+    return np.asarray(pairs, dtype=np.float64)
 
 
 def _positions(values: Sequence[Any], level: Level) -> Floats:

@@ -44,18 +44,21 @@ class Cells:
     def __init__(self) -> None:
         self.counts: dict[CellKey, dict[str, int]] = {}
 
-    def add(self, key: CellKey, cell: str, times: int = 1) -> None:
-        """Count an event; ``times=-1`` takes it back. A shard may go below 0 until it is merged."""
-        at = self.counts.get(key)
+    def add(self, key: tuple[str, str, str, str, int], cell: str, times: int = 1) -> None:
+        """Count an event; ``times=-1`` takes it back. A shard may go below 0 until it is merged.
+
+        key: a CellKey or, what is half the price in a hot loop, the bare tuple that equals it.
+        """
+        at = self.counts.get(key)  # type: ignore[call-overload]
         if at is None:
-            at = self.counts[key] = {}
+            at = self.counts[CellKey(*key)] = {}
         n = at.get(cell, 0) + times
         if n:
             at[cell] = n
         else:
             at.pop(cell, None)
             if not at:
-                del self.counts[key]
+                del self.counts[CellKey(*key)]
 
     def retract(self, key: CellKey, cell: str) -> None:
         self.add(key, cell, -1)
@@ -124,9 +127,9 @@ def fold_attempt(cells: Cells, attempt: Attempt, *, pane: int, times: int = 1) -
     bom, stratum, add = attempt.bom_version, attempt.stratum, cells.add
     outcome = f"{attempt.attempt}|{attempt.outcome}"
     for slice_ in (EVERYTHING, *attempt.slices):
-        add(CellKey(bom, GATE, slice_, stratum, pane), outcome, times)
+        add((bom, GATE, slice_, stratum, pane), outcome, times)
         for criterion, label in attempt.labels.items():
-            add(CellKey(bom, criterion, slice_, stratum, pane), f"{label}|", times)
+            add((bom, criterion, slice_, stratum, pane), f"{label}|", times)
 
 
 def pass_curve(gate_cells: Mapping[str, int], *, retry_budget: int, served: str = "serve") -> list[Number]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from stats.cells import CellKey, Cells
+from stats.cells import Cells
 from stats.checks import StatsInputError, count, real
 
 
@@ -189,7 +189,7 @@ class PaneFold:
 
     def _count(self, entry: Entry, times: int) -> None:
         for bom, criterion, slice_, stratum, cell in entry.marks:
-            self.cells.add(CellKey(bom, criterion, slice_, stratum, entry.pane), cell, times)
+            self.cells.add((bom, criterion, slice_, stratum, entry.pane), cell, times)
 
     def _advance(self, partition: int, ts: float) -> None:
         if ts > self.highest.get(partition, -math.inf):

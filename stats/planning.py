@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stats.checks import StatsInputError, count, open_share, real, share
 from stats.distributions import normal_quantile, two_sided_z
+from stats.kappa import cohen_kappa
 from stats.unavailable import Number, Unavailable
 
 
@@ -41,6 +42,29 @@ def ab_sample_size(baseline: float, relative_lift: float, *, alpha: float = 0.05
         return Unavailable("no lift, no sample size")
     z = two_sided_z(1 - open_share("alpha", alpha)) + normal_quantile(open_share("power", power))
     return z**2 * (before * (1 - before) + after * (1 - after)) / (after - before) ** 2
+
+
+def n_for_kappa(kappa: float, prevalence: float, halfwidth: float, *, conf: float = 0.95) -> int | Unavailable:
+    """Items that two raters must both label for an interval of kappa plus or minus ``halfwidth`` on pass/fail labels.
+
+    prevalence: share of fails, the same for both raters. More raters need fewer items. Large-sample error of kappa
+    (Fleiss, Cohen & Everitt 1969). Unavailable when one class never occurs.
+    """
+    k, p = real("kappa", kappa, at_least=0.0), share("prevalence", prevalence)
+    if k > 1:
+        raise StatsInputError("kappa", kappa, "must lie between 0 and 1")
+    if p in (0.0, 1.0):
+        return Unavailable("one class only: kappa does not exist")
+    both = p * (1 - p)
+    cells = 10**9  # the expected table, fine enough that rounding it to counts does not matter
+    agree_fail, agree_pass, apart = (
+        round(cells * c) for c in (p * p + k * both, (1 - p) ** 2 + k * both, (1 - k) * both)
+    )
+    table = cohen_kappa([[agree_fail, apart], [apart, agree_pass]], conf=conf)
+    if isinstance(table, Unavailable) or isinstance(table.se, Unavailable):
+        return Unavailable("kappa does not exist here")
+    n = (two_sided_z(conf) * table.se / open_share("halfwidth", halfwidth)) ** 2 * table.n
+    return max(math.ceil(n - 1e-6), 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Unavailable:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Unavailable):
             return self.reason == other.reason
-        if isinstance(other, AnyNumber):
+        if isinstance(other, AnyNumber) or hasattr(other, "__array__"):
             self._refuse()
         return NotImplemented
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from workers.cli import bom, replay
 from workers.cli.output import Exit, fail
 
 app = typer.Typer(
@@ -12,6 +13,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+for group in (replay, bom):
+    group.register(app)
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ class Folded:
 def fold(text: str, table: Mapping[int, str | int | None] = SAME_SHAPE) -> Folded:
     """Fold a text; ``table`` maps characters one for one. Linear in the length."""
     plain = text.translate(table)
-    if not _EXPENSIVE.search(plain):
+    if (plain.isascii() and plain.isprintable() and "  " not in plain) or not _EXPENSIVE.search(plain):
         return Folded(plain)
     pieces: list[str] = []
     starts, shifts = [0], [0]

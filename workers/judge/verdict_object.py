@@ -30,7 +30,7 @@ def read_verdict(found: dict[str, Any]) -> ParsedReply[Label]:
     try:
         reply = JudgeReply.model_validate(found)
     except ValidationError as error:
-        return unparseable(_defect(error))
+        return unparseable(defect(error))
     label = Label(reply.label)
     if label is Label.FAIL and (missing := _missing_of_fail(reply)):
         return unparseable(missing)
@@ -76,14 +76,14 @@ def _missing_of_fail(reply: JudgeReply) -> str | None:
     return None
 
 
-def _defect(error: ValidationError) -> str:
-    """What is wrong, as fields and faults, the first three; never a value."""
+def defect(error: ValidationError, *, at: int = 0) -> str:
+    """What is wrong, as fields and faults, the first three; never a value. ``at`` picks the field out of a path."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(_fault(str(f["type"]), f["loc"]) for f in faults[:3])
+    return "; ".join(_fault(str(f["type"]), f["loc"], at) for f in faults[:3])
 
 
-def _fault(kind: str, loc: tuple[int | str, ...]) -> str:
-    where = str(loc[0]) if loc else "the object"
+def _fault(kind: str, loc: tuple[int | str, ...], at: int) -> str:
+    where = str(loc[at]) if loc else "the object"
     match kind:
         case "missing":
             return f"{where} is missing"

@@ -29,6 +29,7 @@ class Metric(NamedTuple):
 
 
 _TOPIC = ("topic",)
+_SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 METRICS: tuple[Metric, ...] = (
     Metric("assay_records_admitted_total", Kind.COUNTER, "records", _TOPIC, "records taken from Kafka to be handled"),
@@ -50,6 +51,19 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_commit_metadata_bytes", Kind.GAUGE, "bytes", _TOPIC, "largest commit metadata; Kafka takes 4096"),
     Metric("assay_last_drain_seconds", Kind.GAUGE, "seconds", _TOPIC, "how long the last drain took"),
     Metric("assay_paused", Kind.GAUGE, "boolean", _TOPIC, "1 while reading is paused"),
+    Metric("assay_attempts_total", Kind.COUNTER, "attempts", ("outcome",), "drafts judged, by the gate's outcome"),
+    Metric("assay_decisions_total", Kind.COUNTER, "rounds", ("decision",), "rounds ended, by their decision"),
+    Metric("assay_verdicts_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "verdicts, by label"),
+    Metric("assay_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "non-decisions, by cause"),
+    Metric("assay_flags_total", Kind.COUNTER, "flags", ("flag",), "flags raised on attempts and verdicts"),
+    Metric("assay_judging_seconds", Kind.HISTOGRAM, "seconds", (), "time to judge one draft", _SECONDS),
+    Metric("assay_model_calls_total", Kind.COUNTER, "calls", ("criterion",), "calls of the model"),
+    Metric("assay_model_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "model abstains"),
+    Metric("assay_model_cost_usd_total", Kind.COUNTER, "US dollars", ("criterion",), "known cost of the model"),
+    Metric("assay_model_cost_unknown_total", Kind.COUNTER, "verdicts", ("criterion",), "verdicts of unknown cost"),
+    Metric("assay_cache_lookups_total", Kind.COUNTER, "lookups", ("criterion", "outcome"), "hit, miss, corrupt, down"),
+    Metric("assay_cache_corrupt_entries_total", Kind.COUNTER, "entries", (), "unreadable entries that were replaced"),
+    Metric("assay_cache_failures_total", Kind.COUNTER, "failures", ("error",), "times that Redis did not answer"),
 )
 """A new metric is a new row; nothing else in the project names one."""
 

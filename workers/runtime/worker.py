@@ -7,7 +7,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from schemas.errors import AssayError, FatalError
@@ -54,19 +54,33 @@ class Worker:
         self.health_port = 0
         self._stopping = False
 
-    async def run(self, *, topics: Iterable[str], stop: asyncio.Event, ready: Callable[[], None] | None = None) -> None:
+    async def run(
+        self,
+        *,
+        topics: Iterable[str],
+        stop: asyncio.Event,
+        before_reading: Callable[[], Awaitable[None]] | None = None,
+        ready: Callable[[], None] | None = None,
+    ) -> None:
         """Work until ``stop`` is set or something is fatal. ``topics`` are the full names that must exist.
 
+        ``before_reading`` is done when Kafka has been checked and before the first record is read.
         Raises SettingsError, DependencyUnavailable (no start) or FatalError (stopped itself).
         """
         async with self._serving_health():
             await check(self._kafka, {*topics, *(route.topic for route in self._routes)})
             await self.producer.start()
             try:
+                if before_reading is not None:
+                    await before_reading()
                 await self._work(stop, ready)
             finally:
                 await self.producer.stop()
         self._raise_failure()
+
+    def fail(self, error: BaseException) -> None:
+        """Something beside the pumps broke: end the process."""
+        self.pumps[0].fail(error)
 
     def hold(self) -> None:
         for pump in self.pumps:

@@ -32,7 +32,6 @@ def http_client(*, max_connections: int) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=AiohttpTransport(client=session),
         timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
-        headers={"Accept-Encoding": "identity"},  # a small compressed body cannot grow past the size cap unseen
     )
 
 
