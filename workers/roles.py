@@ -119,7 +119,9 @@ async def endpoint_of(
     """Where the BOM's model is served and a client to ask it with; (None, None) where no binding is over HTTP."""
     if all(binding.provider is not Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
         return None, None
-    client = await stack.enter_async_context(http_client(max_connections=settings.concurrency))
+    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
+    # Every draft in flight may ask for each criterion; waiting for a connection would count as the model's silence.
+    client = await stack.enter_async_context(http_client(max_connections=settings.concurrency * asked))
     return Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None, client
 
 

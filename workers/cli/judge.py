@@ -97,9 +97,8 @@ def _show(bom: Bom, outcome: AttemptOutcome, verdicts: tuple[CriterionVerdict, .
         console.print(_panel(f"{title}: user", one.question.prompt.user))
         console.print(_panel(f"{title}: reply", _answer(one.answer), "cyan"))
     for verdict in verdicts:
-        console.print(
-            _panel(f"{verdict.criterion_id}: {verdict.label}", _told(verdict), _STYLE.get(verdict.label, "yellow"))
-        )
+        style = _STYLE.get(verdict.label, "yellow")
+        console.print(_panel(f"{verdict.criterion_id}: {verdict.label}", _told(verdict), style))
     console.print(f"outcome: {outcome}  (BOM {bom.version})", style="bold", highlight=False)
 
 
