@@ -41,11 +41,14 @@ class BadMessage(AssayError):
 
 
 class ModelError(AssayError):
-    """A judge that could not answer. ``retry_after_s`` is what the provider asked for, in seconds."""
+    """A judge that could not answer. ``retry_after_s`` is what the provider asked for; 0 = ask again at once.
 
-    def __init__(self, cause: Cause, detail: str = "", *, retry_after_s: float | None = None) -> None:
+    ``calls`` counts how often the model was asked before this was raised.
+    """
+
+    def __init__(self, cause: Cause, detail: str = "", *, retry_after_s: float | None = None, calls: int = 1) -> None:
         super().__init__(f"{cause}: {detail}" if detail else str(cause))
-        self.cause, self.detail, self.retry_after_s = cause, detail, retry_after_s
+        self.cause, self.detail, self.retry_after_s, self.calls = cause, detail, retry_after_s, calls
 
 
 class DependencyUnavailable(AssayError):

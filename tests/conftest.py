@@ -10,6 +10,8 @@ import pytest
 
 from workers.embedded.services import ChildServices
 
+pytest_plugins = ["tests.services.fixtures"]
+
 _numbers = itertools.count()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from workers.cli import plan, simulate
+from workers.cli import bom, control, demo, judge, plan, publish, replay, run, settings, simulate, tail, topics, trace
 from workers.cli.output import Exit, fail
 
 app = typer.Typer(
@@ -13,8 +13,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-plan.register(app)
-simulate.register(app)
+
+for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, settings, plan, simulate):
+    group.register(app)
 
 
 def main() -> None:

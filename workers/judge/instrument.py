@@ -17,7 +17,7 @@ _GRACE_S = 1.0
 class Rules(Protocol):
     """The deterministic part of a criterion."""
 
-    def settle(self, draft: Draft) -> CriterionVerdict: ...
+    def verdict(self, draft: Draft) -> CriterionVerdict: ...
 
 
 class CriterionJudge:
@@ -33,7 +33,7 @@ class CriterionJudge:
         """The verdict, when no model need be asked."""
         if self._rules is None:
             return None if self._model is not None else self.abstain(Cause.NOT_BOUND, Label.NOT_IMPLEMENTED)
-        verdict = self._rules.settle(draft)
+        verdict = self._rules.verdict(draft)
         open_for_model = verdict.label in (Label.PASS, Label.NOT_APPLICABLE) and self._model is not None
         return None if open_for_model else verdict
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from schemas.drafts import Draft
+from schemas.verdict_space import Flag
 from schemas.verdicts import CriterionVerdict
 
 
@@ -40,21 +41,40 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, unread. Token counts are None where the provider did not say."""
+    """What came back, unread. Token counts are None where the provider did not say.
+
+    ``reasoned`` is True when the model wrote reasoning and no answer (``text`` is None then). ``flags`` are what a
+    provider of ours had to do to make the reply (recorded judges); a live model raises none.
+    """
 
     text: str | None
     finish_reason: str | None = None
     refusal: bool = False
+    reasoned: bool = False
     model: str | None = None
     fingerprint: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     calls: int = 1
+    flags: tuple[Flag, ...] = ()
 
 
 class Model(Protocol):
-    """Answers a question or raises ModelError with its cause; bounded in time by the deadline."""
+    """Answers a question or raises ModelError with its cause. ``RetryingModel`` is what bounds the time it takes."""
 
     async def ask(self, question: Question, *, deadline: float) -> Reply: ...
 
     async def close(self) -> None: ...
+
+
+class Counters(Protocol):
+    """Where a judge counts what happens: ``name`` is a metric of the runtime's table, ``labels`` are its labels."""
+
+    def count(self, name: str, amount: float = 1, **labels: str) -> None: ...
+
+
+class NoCounters:
+    """Counts nothing: for a judge that is tried out by hand."""
+
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        return None

@@ -65,7 +65,7 @@ def _from_row(number: int, row: dict[str, str]) -> tuple[int, Draft] | Problem:
             context["items"] = [{"role": "target", "metadata": json.loads(row["metadata"])}]
         except (ValueError, RecursionError):
             return Problem(number, "metadata: not JSON; give the item's data as one JSON object")
-    document = {"item_id": row["item_id"], "text": row["text"], "context": context}
+    document: dict[str, object] = {"item_id": row["item_id"], "text": row["text"], "context": context}
     document |= {"generator_model": row.get("generator_model") or None, "slices": _list(row.get("slices"))}
     return _draft(number, json.dumps(document).encode())
 

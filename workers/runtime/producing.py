@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from aiokafka import AIOKafkaProducer
@@ -17,6 +18,8 @@ from aiokafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeEr
 from schemas.errors import AssayError, DependencyUnavailable, FatalError
 from workers.runtime.connection import Connection
 from workers.runtime.records import OutRecord
+
+Confirmed = Callable[[FatalError | None], None]
 
 _PAUSES_S = (0.1, 0.5, 2.0)
 _BATCH_BYTES = 256 * 1024  # a batch counts as one message for the topic's size limit: well below it
@@ -45,8 +48,9 @@ class ConfirmedProducer:
         """``limits`` are topics with another limit than ``max_message_bytes``."""
         self._kafka_options, self._linger_ms = kafka.options(), linger_ms
         self._limit, self._limits = max_message_bytes, limits
-        self._pauses_s = (*pauses_s, None)
+        self._pauses_s = tuple(pauses_s)
         self._producer: AIOKafkaProducer | None = None
+        self._repeats: set[asyncio.Task[None]] = set()
         self._waiting = 0
         self._last_news = 0.0
 
@@ -81,60 +85,102 @@ class ConfirmedProducer:
         return time.monotonic() - self._last_news if self._waiting else 0.0
 
     async def produce(self, outs: Sequence[OutRecord]) -> None:
-        """Write all of ``outs``, in their order.
+        """Write all of ``outs``, in their order, and wait for it.
 
         Raises OutputTooLarge before anything is sent, FatalError when Kafka refuses or transient errors last.
         """
-        self._check_sizes(outs)
-        for pause_s in self._pauses_s:
-            outs, error = await self._send(outs)
-            if error is None:
-                return
-            if pause_s is None or not (error.retriable or isinstance(error, KafkaTimeoutError)):
-                raise _fatal(outs[0], error) from error
-            await asyncio.sleep(pause_s)
+        confirmed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def _check_sizes(self, outs: Sequence[OutRecord]) -> None:
+        def settle(error: FatalError | None) -> None:
+            if not confirmed.done():
+                confirmed.set_result(None) if error is None else confirmed.set_exception(error)
+
+        await self.send(outs, settle)
+        await confirmed
+
+    async def send(self, outs: Sequence[OutRecord], confirmed: Confirmed) -> None:
+        """Hand ``outs`` over in their order; ``confirmed`` is called once, later, with None or what was fatal.
+
+        Waits only while a batch is full. Raises OutputTooLarge before anything is sent.
+        """
         for out in outs:
             limit = self._limits.get(out.topic, self._limit)
             if out.size > limit:
                 raise OutputTooLarge(out, limit)
-
-    async def _send(self, outs: Sequence[OutRecord]) -> tuple[list[OutRecord], KafkaError | None]:
-        """Send in order and await all; what was not confirmed, with the first error."""
-        if self._producer is None:
-            raise FatalError("the producer is not running")
         if not self._waiting:
             self._last_news = time.monotonic()
         self._waiting += 1
         try:
-            return await self._confirm(self._producer, outs)
-        finally:
+            group = await self._hand_over(outs, confirmed)
+        except BaseException:
             self._waiting -= 1
+            raise
+        self._look(group)
 
-    async def _confirm(
-        self, producer: AIOKafkaProducer, outs: Sequence[OutRecord]
-    ) -> tuple[list[OutRecord], KafkaError | None]:
+    async def _hand_over(self, outs: Sequence[OutRecord], confirmed: Confirmed, tries: int = 0) -> _Group:
+        if self._producer is None:
+            raise FatalError("the producer is not running")
         futures: list[asyncio.Future[object]] = []
         error: KafkaError | None = None
         for topic, key, value, headers in outs:
             try:
-                futures.append(await producer.send(topic, value, key=key, headers=list(headers)))
+                futures.append(await self._producer.send(topic, value, key=key, headers=list(headers)))
             except KafkaError as refused:
                 error = refused
                 break  # later ones must not overtake it
-        unconfirmed = list(outs[len(futures) :])
-        for out, future in zip(outs, futures, strict=False):
-            try:
-                await future
-            except KafkaError as failed:
-                error = error or failed
-                unconfirmed.append(out)
+        return _Group(outs, futures, list(outs[len(futures) :]), error, tries, confirmed)
+
+    def _look(self, group: _Group) -> None:
+        """Take out what is settled; come back when the next one is; in the end say so."""
+        futures = group.futures
+        while futures and futures[-1].done():
+            future = futures.pop()
+            error = asyncio.CancelledError() if future.cancelled() else future.exception()
+            if error is not None:
+                group.error = error
+                group.unconfirmed.insert(0, group.outs[len(futures)])
         self._last_news = time.monotonic()
-        return unconfirmed, error
+        if futures:
+            futures[-1].add_done_callback(lambda _: self._look(group))
+        elif group.error is None:
+            self._settle(group, None)
+        else:
+            task = asyncio.create_task(self._repeat(group, group.error))
+            self._repeats.add(task)
+            task.add_done_callback(self._repeats.discard)
+
+    async def _repeat(self, group: _Group, error: BaseException) -> None:
+        """What was not confirmed, again after a pause; or fatal."""
+        transient = isinstance(error, KafkaError) and (error.retriable or isinstance(error, KafkaTimeoutError))
+        if not transient or group.tries >= len(self._pauses_s):
+            self._settle(group, _fatal(group.unconfirmed[0], error))
+            return
+        await asyncio.sleep(self._pauses_s[group.tries])
+        try:
+            again = await self._hand_over(group.unconfirmed, group.confirmed, group.tries + 1)
+        except FatalError as stopped:
+            self._settle(group, stopped)
+        else:
+            self._look(again)
+
+    def _settle(self, group: _Group, error: FatalError | None) -> None:
+        self._waiting -= 1
+        group.confirmed(error)
 
 
-def _fatal(out: OutRecord, error: KafkaError) -> FatalError:
+@dataclass(slots=True)
+class _Group:
+    """Records that are confirmed together. ``futures`` belong to the first of ``outs``, in order."""
+
+    outs: Sequence[OutRecord]
+    futures: list[asyncio.Future[object]]
+    unconfirmed: list[OutRecord]
+    error: BaseException | None
+    tries: int
+    confirmed: Confirmed
+
+
+def _fatal(out: OutRecord, error: BaseException) -> FatalError:
     if isinstance(error, MessageSizeTooLargeError):
         return FatalError(
             f"Kafka refuses records of {out.size} bytes on {out.topic}: lower ASSAY_MAX_MESSAGE_BYTES "

@@ -126,6 +126,12 @@ class Settings(BaseSettings):
     def kafka_servers(self) -> list[str]:
         return _split(self.kafka)
 
+    @property
+    def secrets(self) -> list[str]:
+        """What must never be shown, for the logs' mask."""
+        hidden = (self.kafka_password, self.model_api_key, self.redis)
+        return [secret.get_secret_value() for secret in hidden if secret is not None]
+
 
 class SettingRow(NamedTuple):
     """One line of the table in the README."""

@@ -1,0 +1,1 @@
+"""Real services for tests: an Apache Kafka from Maven Central's jars, a redis-server from the system's packages."""

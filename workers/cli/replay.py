@@ -1,0 +1,113 @@
+"""``assay replay``: recorded drafts, recorded judges and human labels, through the topics."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from stats.proportions import wilson
+from stats.unavailable import Unavailable
+from workers.cli.context import clear_errors, settings_of
+from workers.cli.output import console, fail, notes, print_json
+from workers.replay.bom import replay_bom
+from workers.replay.recordings import (
+    RecordedItem,
+    RecordingError,
+    Row,
+    SideTexts,
+    items_of,
+    judges_of,
+    read_rows,
+    read_side_texts,
+)
+from workers.replay.run import replay as run_replay
+from workers.replay.tally import Summary
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(replay)
+
+
+def replay(
+    drafts: Annotated[Path, typer.Argument(help="Recorded drafts with judges' verdicts and human labels (JSONL).")],
+    judge: Annotated[str, typer.Option(help="Which recorded judge decides.")],
+    sources: Annotated[list[Path] | None, typer.Option(help="Texts that the drafts point to; may be repeated.")] = None,
+    order: Annotated[str, typer.Option(help="Generators in the order of attempts, comma separated.")] = "",
+    retry_budget: Annotated[int, typer.Option(min=0, max=100, help="K: how often a draft may be revised.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Run recorded drafts through the topics as if they were live, and say what would have been served."""
+    try:
+        rows, texts = _read(drafts, sources or [])
+        items = items_of(rows, texts, order=[name.strip() for name in order.split(",") if name.strip()])
+        _check_judge(rows, judge)
+    except RecordingError as error:
+        fail(str(error))
+    _warn_of_missing_sources(rows, texts)
+    with clear_errors():
+        settings = settings_of()
+        files = replay_bom(judge, drafts.read_bytes(), retry_budget=retry_budget)
+        with _progress() as bar:
+            task = bar.add_task(f"replaying {len(items)} items", total=len(items))
+            summary = asyncio.run(
+                run_replay(items, files, settings, progress=lambda ended: bar.update(task, completed=ended))
+            )
+    if as_json:
+        print_json(summary._asdict())
+    else:
+        _show(summary, items)
+
+
+def _read(drafts: Path, sources: list[Path]) -> tuple[list[Row], SideTexts]:
+    try:
+        rows = read_rows(drafts.name, drafts.read_text(encoding="utf-8").split("\n"))
+        named = [(path.name, path.read_text(encoding="utf-8").split("\n")) for path in sources]
+    except (OSError, UnicodeDecodeError) as error:
+        name = getattr(error, "filename", None) or drafts
+        raise RecordingError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return rows, read_side_texts(named)
+
+
+def _check_judge(rows: list[Row], judge: str) -> None:
+    if judge not in judges_of(rows):
+        known = ", ".join(judges_of(rows)) or "none"
+        raise RecordingError(f"--judge: no verdict is by {judge!r}; the recording has: {known}")
+
+
+def _warn_of_missing_sources(rows: list[Row], texts: SideTexts) -> None:
+    missing = {r.meta.source_ref for r in rows if r.source is None and r.meta.source_ref} - texts.sources.keys()
+    if missing:
+        notes.print(f"{len(missing)} sources are not in the files given; pass them with --sources", style="yellow")
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=notes, transient=True)
+
+
+def _show(summary: Summary, items: list[RecordedItem]) -> None:
+    table = Table(title=f"{summary.items} items, {summary.drafts_judged} drafts judged", title_justify="left")
+    for name in ("stratum", "items", "human fail", "of labelled", "defect rate", "95 % Wilson interval"):
+        table.add_column(name, justify="left" if name == "stratum" else "right")
+    for attempt, served in enumerate(summary.served_by_attempt):
+        stratum = "served on first pass" if attempt == 0 else f"served at attempt {attempt}"
+        fails, undecided = summary.human_fail_by_attempt[attempt], summary.human_undecided_by_attempt[attempt]
+        table.add_row(stratum, str(served), str(fails), str(served - undecided), *_rate(fails, served - undecided))
+    dropped = f"dropped ({summary.exhausted} ran out of drafts)" if summary.exhausted else "dropped"
+    table.add_row(dropped, str(summary.dropped), "", "", "", "")
+    table.add_row("undecided", str(summary.undecided), "", "", "", "")
+    console.print(table)
+    generators = {d.generator for item in items for d in item.drafts if d.generator}
+    notes.print(f"generators: {', '.join(sorted(generators)) or 'not named'}", style="dim", markup=False)
+
+
+def _rate(fails: int, labelled: int) -> tuple[str, str]:
+    interval = wilson(fails, labelled)
+    if isinstance(interval, Unavailable):
+        return "unavailable", interval.reason
+    return f"{fails / labelled:.1%}", f"{interval.lo:.1%} to {interval.hi:.1%}"

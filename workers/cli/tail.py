@@ -1,0 +1,82 @@
+"""``assay tail``: follow a topic."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+from schemas.errors import SettingsError
+from schemas.topics import TOPICS
+from workers.cli.context import clear_errors, cluster_settings
+from workers.cli.output import console, notes
+from workers.cli.showing import headline, json_line, lines
+from workers.runtime.connection import connection
+from workers.runtime.reading import follow, read_to_end
+from workers.runtime.records import InRecord
+from workers.runtime.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(tail)
+
+
+def tail(
+    topic: Annotated[str, typer.Argument(help="Name as in `assay topics`: drafts, verdicts, served, ...")],
+    from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Everything there is, then follow.")] = False,
+    to_end: Annotated[bool, typer.Option("--to-end", help="Everything there is, then stop.")] = False,
+    item: Annotated[str | None, typer.Option(help="Only records with this key.")] = None,
+    limit: Annotated[int | None, typer.Option("--max", min=1, help="Stop after so many records.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for pipes.")] = False,
+) -> None:
+    """Follow a topic from now on; Ctrl-C ends it. Reading disturbs no worker."""
+    with clear_errors(), contextlib.suppress(KeyboardInterrupt):
+        settings = cluster_settings()
+        name = settings.topic_prefix + bare_name(topic, settings.topic_prefix)
+        if not to_end:
+            notes.print(f"following {name}; Ctrl-C ends", highlight=False, style="dim")
+        asyncio.run(
+            _show(settings, name, from_beginning=from_beginning, to_end=to_end, item=item, limit=limit, as_json=as_json)
+        )
+
+
+def bare_name(topic: str, prefix: str) -> str:
+    """A topic's name without prefix. Raises SettingsError that names the nearest."""
+    names = [row.name for row in TOPICS]
+    bare = topic.removeprefix(prefix)
+    if bare not in names:
+        nearest = get_close_matches(bare, names, n=1, cutoff=0)
+        raise SettingsError(f"no topic {topic!r}; did you mean {nearest[0]}? `assay topics` lists them")
+    return bare
+
+
+async def _show(
+    settings: Settings, name: str, *, from_beginning: bool, to_end: bool, item: str | None, limit: int | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    kafka = connection(settings)
+    records = read_to_end(kafka, [name]) if to_end else follow(kafka, [name], from_beginning=from_beginning)
+    key = None if item is None else item.encode()
+    shown = 0
+    async with contextlib.aclosing(records):
+        async for record in records:
+            if key is not None and record.key != key:
+                continue
+            _print(record, prefix=settings.topic_prefix, as_json=as_json)
+            shown += 1
+            if shown == limit:
+                return
+
+
+def _print(record: InRecord, *, prefix: str, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json_line(record) + "\n")
+        sys.stdout.flush()
+        return
+    console.print(headline(record, prefix=prefix), style="bold", markup=False, highlight=False, soft_wrap=True)
+    for line in lines(record):
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True, emoji=False)

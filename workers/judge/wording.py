@@ -1,0 +1,54 @@
+"""Does the judge's language show in a text that users will read (S2 7.6 item 3)?
+
+A generator that is told what was wrong may copy the telling. A text leaks when it shares a run of words with the
+judge's wording - reasons, clauses, rubrics - that an honest text would hardly share, or names a field of its reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from schemas.bom import Bom
+
+RUN: Final = 8
+"""Words in a row: long enough that stock phrases of product copy, four or five words, are no leak."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Everything the judge says by itself, as runs of words."""
+
+    runs: frozenset[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, bom: Bom) -> Self:
+        """The wording of a BOM: its clauses and rubrics."""
+        return cls(_all_runs([*bom.clauses.values(), *bom.rubrics.values()]))
+
+    def leaks_into(self, text: str) -> bool:
+        """True when the text names a reply's field or repeats a run of this wording."""
+        return _FIELDS.search(text) is not None or not self.runs.isdisjoint(_runs(text))
+
+
+def leaks(text: str, wordings: Iterable[str], *, earlier: str = "") -> bool:
+    """True when a text speaks the judge's words: reasons and clauses it was told. Pure.
+
+    ``earlier`` is the draft that the reasons were about: what stood there already was quoted from it and is no leak.
+    """
+    return Wording(_all_runs(wordings) - frozenset(_runs(earlier))).leaks_into(text)
+
+
+def _all_runs(texts: Iterable[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(run for text in texts for run in _runs(text))
+
+
+def _runs(text: str) -> Iterable[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return zip(*(words[start:] for start in range(RUN)), strict=False)
+
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_FIELDS = re.compile(r"\b(?:evidence_spans?|guideline_clause)\b", re.IGNORECASE)

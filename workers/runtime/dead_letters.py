@@ -1,0 +1,76 @@
+"""Records that cannot be handled are set aside with their bytes; too many of them stop the worker.
+
+A bad deployment must not divert a whole topic into the dead letters: when their share, or a row of them, says that the
+fault is here and not in the records, the worker stops and the records stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime
+
+from schemas.dead_letter import POINTER_TYPE, PREFIX, DeadLetter
+from schemas.errors import FatalError
+from schemas.headers import CE_TYPE, Headers
+from workers.runtime.records import InRecord, OutRecord
+
+NULL_VALUE = f"{PREFIX}null-value"
+"""Set where key and value were both null, which no client can produce: the dead letter's value is empty instead."""
+
+
+class DeadLetterLimit:
+    """Counts fates. Pure; raises FatalError at the record that crosses the limit, which is then not set aside."""
+
+    def __init__(self, *, ratio: float, window: int, in_a_row: int) -> None:
+        """More than ``ratio`` of the last ``window`` records, once there are so many, or ``in_a_row`` of them."""
+        self._ratio, self._in_a_row = ratio, in_a_row
+        self._last: deque[bool] = deque(maxlen=window)
+        self._bad = self._row = 0
+
+    def good(self) -> None:
+        self._count(bad=False)
+        self._row = 0
+
+    def bad(self) -> None:
+        """One more dead letter. Raises FatalError when that is too many."""
+        self._count(bad=True)
+        self._row += 1
+        if self._row >= self._in_a_row:
+            raise FatalError(f"{self._row} dead letters in a row: the fault is likely here, the records stay")
+        if len(self._last) == self._last.maxlen and self._bad > self._ratio * len(self._last):
+            raise FatalError(
+                f"{self._bad} of the last {len(self._last)} records became dead letters: "
+                "the fault is likely here, the records stay"
+            )
+
+    def _count(self, *, bad: bool) -> None:
+        if len(self._last) == self._last.maxlen:
+            self._bad -= self._last[0]
+        self._last.append(bad)
+        self._bad += bad
+
+
+class DeadLetterBox:
+    """Makes the dead letters of one worker."""
+
+    def __init__(self, *, topic: str, limit_bytes: int, group: str, worker: str, bom_version: str = "") -> None:
+        """``topic`` is where they go, with at most ``limit_bytes`` a record."""
+        self._topic, self._limit_bytes = topic, limit_bytes
+        self._group, self._worker, self._bom_version = group, worker, bom_version
+
+    def letter(self, record: InRecord, *, kind: str, error: str, at: datetime) -> OutRecord:
+        """The record as a dead letter: key and value untouched, the rest in headers; a pointer when it is too large."""
+        letter = DeadLetter(
+            topic=record.topic, partition=record.partition, offset=record.offset, group=self._group,
+            worker=self._worker, error_kind=kind, error=error, at=at.isoformat(), bom_version=self._bom_version,
+        )  # fmt: skip
+        out = OutRecord(self._topic, record.key, record.value, letter.to_headers(record.headers))
+        if out.key is None and out.value is None:
+            out = out._replace(value=b"", headers=(*out.headers, (NULL_VALUE, b"true")))
+        return out if out.size <= self._limit_bytes else self._pointer(record, letter)
+
+    def _pointer(self, record: InRecord, letter: DeadLetter) -> OutRecord:
+        """Where the record lies, without its bytes. Its key is kept while it is short."""
+        key = record.key if record.key is not None and len(record.key) <= 1024 else None
+        headers: Headers = (*letter._replace(pointer=True).to_headers(()), (CE_TYPE, POINTER_TYPE.encode()))
+        return OutRecord(self._topic, key, record.uri.encode(), headers)

@@ -1,0 +1,137 @@
+"""Runs ready records, at most ``concurrency`` at a time: process, confirmed produce, done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from schemas.errors import FatalError
+from workers.runtime.lanes import Lanes, OpenPartition, Taken
+from workers.runtime.producing import ConfirmedProducer, OutputTooLarge
+from workers.runtime.pump_state import PumpCounts
+from workers.runtime.records import InRecord, OutRecord
+
+Process = Callable[[InRecord], Awaitable[Sequence[OutRecord]]]
+"""What a record leads to. An exception that leaves it stops the worker: expected ones must be answered inside."""
+
+Oversize = Callable[[InRecord, OutputTooLarge], Sequence[OutRecord]]
+"""What to produce instead of outputs of which one is too large."""
+
+
+class Slots:
+    """The tasks that run records. A slot lives while something is ready; ``fill`` starts as many as are needed."""
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        process: Process,
+        producer: ConfirmedProducer,
+        *,
+        oversize: Oversize,
+        concurrency: int,
+        counts: PumpCounts,
+        finished: Callable[[], None],
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        """``finished`` is called after every record, ``failed`` with the error of a slot that broke."""
+        self._lanes, self._process, self._producer, self._oversize = lanes, process, producer, oversize
+        self._concurrency, self._counts = concurrency, counts
+        self._finished, self._failed = finished, failed
+        self._running: dict[asyncio.Task[None], Taken | None] = {}
+        self._ramping = False
+        self._drains: list[tuple[Sequence[OpenPartition], asyncio.Event]] = []
+        self.holds = 0
+        """Counts up at every hold: a result that was under way then is thrown away."""
+
+    def fill(self) -> None:
+        """Start slots while something is ready: one, a round of the loop later two, then four, and so on.
+
+        A slot whose records need no waiting takes all of them in its first round; then no more are started.
+        """
+        if not self._ramping:
+            self._ramp(1)
+
+    def _ramp(self, count: int) -> None:
+        count = min(count, self._lanes.ready, self._concurrency - len(self._running))
+        for _ in range(count):
+            task = asyncio.create_task(self._slot())
+            self._running[task] = None
+            task.add_done_callback(self._ended)
+        self._ramping = count > 0
+        if count > 0:
+            asyncio.get_running_loop().call_soon(self._ramp, 2 * count)
+
+    async def drain(self, partitions: Sequence[OpenPartition], timeout_s: float) -> None:
+        """Drop what has not started, let the rest finish, cancel what takes longer than ``timeout_s``."""
+        for partition in partitions:
+            self._counts.dropped += self._lanes.close(partition)
+        drain = (partitions, asyncio.Event())
+        self._drains.append(drain)
+        if any(partition.running for partition in partitions):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await drain[1].wait()
+        self._drains.remove(drain)
+        await self._cancel(partitions)
+
+    async def _cancel(self, partitions: Sequence[OpenPartition]) -> None:
+        late = [task for task, taken in self._running.items() if taken and taken.lane.partition in partitions]
+        for task in late:
+            task.cancel()
+        self._counts.dropped += len(late)
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def _slot(self) -> None:
+        """Run one record after the other until none is ready."""
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            while (taken := self._lanes.take()) is not None:
+                self._running[task] = taken
+                sent = False
+                try:
+                    sent = await self._run(taken)
+                finally:
+                    if not sent:
+                        self._finish(taken, done=False)
+        finally:
+            # Here and not in a callback: a slot that is counted but gone would leave ready records lying.
+            del self._running[task]
+
+    async def _run(self, taken: Taken) -> bool:
+        """True when the outputs are on their way: the record is finished when they are confirmed."""
+        holds, record = self.holds, taken.record
+        outs = await self._process(record)
+        if self.holds != holds or taken.lane.partition.tracker.revoked:
+            self._counts.discarded += 1
+            return False
+        confirmed = partial(self._confirmed, taken)
+        try:
+            await self._producer.send(outs, confirmed)
+        except OutputTooLarge as error:
+            self._counts.oversize += 1
+            await self._producer.send(self._oversize(record, error), confirmed)
+        return True
+
+    def _confirmed(self, taken: Taken, error: FatalError | None) -> None:
+        if error is not None:
+            self._failed(error)
+        self._finish(taken, done=error is None)
+
+    def _finish(self, taken: Taken, *, done: bool) -> None:
+        self._counts.done += done
+        self._lanes.finish(taken, done=done)
+        partition = taken.lane.partition
+        self._finished()
+        if taken.lane.waiting:
+            self.fill()
+        if partition.closed:
+            for partitions, drained in self._drains:
+                if not any(partition.running for partition in partitions):
+                    drained.set()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed(error)
