@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from stats.band_theory import band_false_alarm, band_width, multiplicity, prob_run
-from stats.calibration import ece, ece_null
+from stats.calibration import CalibrationError, ece, ece_null
 from stats.persistence import cusum_arl
 from stats.ppi import PpiSums, ppi_from_sums
 from stats.proportions import Proportion, wilson
@@ -143,7 +143,8 @@ def calibration() -> None:
     for n in (50, 150, 300, 1000, 10_000):
         said = rng.uniform(0.5, 1.0, n)
         null = ece_null(said.tolist(), rng=rng, n_sim=1000)
-        mean = np.mean([ece(said.tolist(), (rng.random(n) < said).tolist()).ece for _ in range(60)])
+        found = [ece(said.tolist(), (rng.random(n) < said).tolist()) for _ in range(60)]
+        mean = np.mean([error.ece for error in found if isinstance(error, CalibrationError)])
         shown.append((f"{n:,}", f"{mean:.3f}", f"{null:.3f}"))
     table("ECE of a perfectly calibrated judge, 15 bins", ("n", "mean", "95 % point"), shown)
 
