@@ -135,8 +135,11 @@ def _strata_shares(columns: Floats, rho: float, budget: int) -> tuple[Floats, Fl
     u, d, fix, regress, spec, rec = columns
     v = _volumes(u, d, fix, regress, spec, rec, rho, budget)
     good, bad = (sum(volume[1:], start=np.zeros(len(u))) for volume in (v.good, v.bad))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(v.bad[0] / (v.good[0] + v.bad[0])), np.asarray(bad / (good + bad))
+    return _shares(v.bad[0], v.good[0] + v.bad[0]), _shares(bad, good + bad)
+
+
+def _shares(part: Floats | float, whole: Floats | float) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0))
 
 
 def _volumes(
