@@ -155,8 +155,8 @@ def flags(argument: str, values: Sequence[Any]) -> Floats:
 
 
 def square_counts(argument: str, values: Any) -> Ints:
-    """A square table of counts."""
-    table = count_table(argument, values)
+    """A square table of counts; an empty one is square."""
+    table = count_table(argument, values) if len(values) else np.zeros((0, 0), dtype=np.int64)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise StatsInputError(argument, values, "must be a square table")
     return table
