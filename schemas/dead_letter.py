@@ -7,6 +7,7 @@ from typing import NamedTuple
 from schemas.headers import Headers, header
 
 PREFIX = "assay-dlq-"
+REPLAYED_PREFIX = f"{PREFIX}replayed-"
 POINTER_TYPE = "assay.dead_letter_pointer.v1"
 """A record too large even for the dead letters is kept as a pointer to where it lies."""
 
@@ -48,6 +49,32 @@ class DeadLetter(NamedTuple):
             text["topic"], partition, offset, text["group"], text["worker"], text["error_kind"], text["error"],
             text["at"], text["bom_version"], text["pointer"] == "true",
         )  # fmt: skip
+
+
+class Replayed(NamedTuple):
+    """The mark of a replay: an empty record on the dead letters' topic, in the partition of the dead letter.
+
+    It stands behind the dead letter that it is about, so retention never removes it first.
+    """
+
+    offset: int  # of the dead letter, in the mark's own partition
+    operator: str
+    reason: str
+    at: str  # ISO 8601, UTC
+
+    def to_headers(self) -> Headers:
+        return tuple(
+            (f"{REPLAYED_PREFIX}{name}", _text(value)[:1000].encode("utf-8", "replace"))
+            for name, value in self._asdict().items()
+        )
+
+    @classmethod
+    def from_headers(cls, headers: Headers) -> Replayed | None:
+        """Read one back; None where the headers are not those of a mark."""
+        values = {name: header(headers, f"{REPLAYED_PREFIX}{name}") for name in cls._fields}
+        if values["offset"] is None or not values["offset"].isdecimal():
+            return None
+        return cls(int(values["offset"]), values["operator"] or "", values["reason"] or "", values["at"] or "")
 
 
 def original_headers(headers: Headers) -> Headers:

@@ -11,12 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime")
+ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
     "judge": {"judge", "runtime"},
     "bom": {"bom", "judge"},
+    "dead_letters": {"dead_letters", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
     "embedded": {"embedded", "runtime"},
     "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded"},

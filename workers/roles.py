@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+import httpx
+
 from schemas.bom import Bom, Provider
 from schemas.drafts import Draft
 from schemas.errors import SettingsError
@@ -96,9 +98,6 @@ async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterato
 async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: AsyncExitStack) -> Surroundings:
     loop, rng = asyncio.get_running_loop(), random.Random()
     counters = _Counting(metrics)
-    client = None
-    if any(binding.provider is Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
-        client = await stack.enter_async_context(http_client(max_connections=settings.concurrency))
     cache = None
     if settings.redis is None:
         event("no_cache", reason="ASSAY_REDIS is not set")
@@ -107,14 +106,26 @@ async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: A
             redis_client(settings.redis.get_secret_value()), counters=counters, clock=loop.time, rng=rng
         )
         stack.push_async_callback(cache.close)
-    endpoint = Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None
+    endpoint, client = await endpoint_of(settings, bom, stack)
     return Surroundings(
-        clock=loop.time, rng=rng, counters=counters, prices=_prices(settings), endpoint=endpoint, client=client,
+        clock=loop.time, rng=rng, counters=counters, prices=prices_of(settings), endpoint=endpoint, client=client,
         cache=cache,
     )  # fmt: skip
 
 
-def _prices(settings: Settings) -> Prices:
+async def endpoint_of(
+    settings: Settings, bom: Bom, stack: AsyncExitStack
+) -> tuple[Endpoint | None, httpx.AsyncClient | None]:
+    """Where the BOM's model is served and a client to ask it with; (None, None) where no binding is over HTTP."""
+    if all(binding.provider is not Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
+        return None, None
+    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
+    # Every draft in flight may ask for each criterion; waiting for a connection would count as the model's silence.
+    client = await stack.enter_async_context(http_client(max_connections=settings.concurrency * asked))
+    return Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None, client
+
+
+def prices_of(settings: Settings) -> Prices:
     if settings.prices is None:
         return {}
     try:

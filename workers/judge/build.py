@@ -16,6 +16,7 @@ from schemas.errors import BomError
 from workers.judge.cache import VerdictCache
 from workers.judge.cached_judge import CachedJudge
 from workers.judge.instrument import CriterionJudge, Instrument
+from workers.judge.listening import Heard, ListeningModel
 from workers.judge.model_judge import ModelJudge
 from workers.judge.pricing import Prices
 from workers.judge.protocols import Counters, Judge, Model, NoCounters, Prompt
@@ -31,7 +32,7 @@ class Surroundings:
     """What an instrument needs beside its BOM, and what cannot change a verdict.
 
     ``clock`` is the event loop's, in seconds. Without ``endpoint`` and ``client`` no HTTP model can be bound; without
-    ``cache`` every draft is judged afresh.
+    ``cache`` every draft is judged afresh. ``heard`` is told of every question and what came back.
     """
 
     clock: Callable[[], float]
@@ -41,6 +42,7 @@ class Surroundings:
     endpoint: Endpoint | None = None
     client: httpx.AsyncClient | None = None
     cache: VerdictCache | None = None
+    heard: Heard | None = None
 
 
 def build_instrument(bom: Bom, around: Surroundings) -> Instrument:
@@ -102,7 +104,8 @@ def _model_judge(criterion: Criterion, bom: Bom, template: PromptTemplate, aroun
 def _model(criterion: Criterion, bom: Bom, clauses: Sequence[str], around: Surroundings) -> Model:
     assert criterion.judge is not None
     build = partial(build_model, bom.bindings[criterion.judge], files=bom.files, clauses=clauses)
-    return build(endpoint=around.endpoint, client=around.client, rng=around.rng, clock=around.clock)
+    model = build(endpoint=around.endpoint, client=around.client, rng=around.rng, clock=around.clock)
+    return ListeningModel(model, around.heard) if around.heard is not None else model
 
 
 def citable(criterion: Criterion, bom: Bom) -> tuple[str, ...]:

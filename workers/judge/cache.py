@@ -35,6 +35,7 @@ if kind == 'string' then
   if value ~= ARGV[3] then return {'hit', value} end
 end
 if kind ~= 'none' then redis.call('DEL', KEYS[1]) end
+if redis.call('PTTL', KEYS[2]) == -1 then redis.call('DEL', KEYS[2]) end  -- not ours: claims end
 if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return {'claimed', kind} end
 return {'wait', kind}
 """

@@ -161,7 +161,7 @@ CONTRACTS: Final[dict[str, Contract[Any]]] = {
         Contract[Any](
             "output-a-b",
             "a last line of Output (a) or Output (b)",
-            from_text=_said_last(_OUTPUTS, r"(?:therefore,? )?output \(([ab])\)(?: is better)?\.?"),
+            from_text=_said_last(_OUTPUTS, r"(?:therefore,? (?=.*is better))?output \(([ab])\)(?: is better)?\.?"),
         ),
         Contract[Any](
             "compliance",

@@ -40,7 +40,7 @@ class ParsedReply(Generic[L]):
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: Contract[X](...) sets an attribute of typing's own
 class Contract(Generic[L]):
     """One shape a judge may be asked to reply in. Just one of the two readers is given.
 

@@ -1,7 +1,7 @@
 """Does the judge's language show in a text that users will read (S2 7.6 item 3)?
 
-A generator that is told what was wrong may copy the telling. A text leaks when it shares a run of words with the judge's
-wording - reasons, clauses, rubrics - that an honest text would hardly share, or names a field of the judge's reply.
+A generator that is told what was wrong may copy the telling. A text leaks when it shares a run of words with the
+judge's wording - reasons, clauses, rubrics - that an honest text would hardly share, or names a field of its reply.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from workers.runtime.reading import follow
 from workers.runtime.records import InRecord
 
 Answer = Callable[[RevisionRequest], Draft | None]
-Heard = Callable[[Message, InRecord], None]
+Heard = Callable[[Message | None, InRecord], None]
+"""Told of every record on the topics; the message is None where the topic carries bytes that are nobody's message."""
 
 _BATCH = 200
 
@@ -62,15 +63,18 @@ class ProducerLoop:
             await self.until(done)
 
     async def _take(self, record: InRecord) -> None:
-        topic = self._stage.names.topic(record.topic)
-        if topic is None or not topic.messages:
-            return
-        try:
-            message = decode(topic, record.value, ce_type=header(record.headers, CE_TYPE)).message
-        except BadMessage:
-            return  # not ours to mend; whoever reads for a living dead-letters it
+        message = self._read(record)
         if isinstance(message, RevisionRequest) and (draft := self._answer(message)) is not None:
             at, trace = self._now(), trace_of(record.headers)
             sent = draft_record(draft, self._stage.names, source=self._source, at=at, trace=trace)
             await self._stage.producer.produce([sent])
         self._heard(message, record)
+
+    def _read(self, record: InRecord) -> Message | None:
+        topic = self._stage.names.topic(record.topic)
+        if topic is None or not topic.messages:
+            return None
+        try:
+            return decode(topic, record.value, ce_type=header(record.headers, CE_TYPE)).message
+        except BadMessage:
+            return None  # not ours to mend; whoever reads for a living dead-letters it

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry
@@ -102,21 +102,22 @@ async def _ready_or_failed(ready: asyncio.Event, worker: asyncio.Task[None]) -> 
         raise DependencyUnavailable(f"the {worker.get_name()} worker stopped before it was ready")
 
 
-class _cancelled_by:  # noqa: N801 - reads as a phrase
+@contextmanager
+def _cancelled_by(tasks: Sequence[asyncio.Task[None]]) -> Iterator[None]:
     """Cancels the running task when one of the workers ends inside the block."""
+    block = asyncio.current_task()
+    assert block is not None
 
-    def __init__(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        self._tasks = tasks
-        self._block = asyncio.current_task()
-        self._ended: Callable[[asyncio.Task[None]], None] = lambda _: self._block and self._block.cancel()
+    def ended(_: asyncio.Task[None]) -> None:
+        block.cancel()
 
-    def __enter__(self) -> None:
-        for task in self._tasks:
-            task.add_done_callback(self._ended)
-
-    def __exit__(self, *_: object) -> None:
-        for task in self._tasks:
-            task.remove_done_callback(self._ended)
+    for task in tasks:
+        task.add_done_callback(ended)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.remove_done_callback(ended)
 
 
 def _raise_failure(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -48,7 +48,7 @@ async def replay(
             tally.ran_out(request)
         return draft
 
-    def heard(message: Message, _: InRecord) -> None:
+    def heard(message: Message | None, _: InRecord) -> None:
         if isinstance(message, AttemptRecord):
             tally.attempt(message)
         elif isinstance(message, ItemDecision):

@@ -85,6 +85,17 @@ async def test_another_type_at_the_key_is_a_miss_and_is_replaced(redis: Redis) -
     assert counted.counts == {"cache_corrupt_entries": 1}
 
 
+@pytest.mark.parametrize("kind", ["string", "hash"])
+async def test_a_claim_without_an_end_holds_nobody_up(cache: VerdictCache, redis: Redis, kind: str) -> None:
+    if kind == "hash":
+        await redis.hset(claim_key(KEY), "a", "b")
+    else:
+        await redis.set(claim_key(KEY), "set by hand")
+    claim = await cache.claim(KEY)
+    assert claim.state is Claimed.CLAIMED
+    assert await cache.store(KEY, claim.token, ENTRY) == ENTRY
+
+
 async def test_every_entry_ends_and_not_all_in_the_same_hour(cache: VerdictCache, redis: Redis) -> None:
     keys = [verdict_key("ab" * 32, "bom-1", f"c{n}") for n in range(40)]
     await asyncio.gather(*(cache.store(key, "t", ENTRY) for key in keys))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
+from pathlib import Path
 from typing import Any
 
 import fakeredis
@@ -178,3 +180,39 @@ async def test_redis_that_goes_away_while_the_model_works_costs_no_verdict_and_n
     server.connected = False
     verdict = await running
     assert (verdict.label, verdict.flags, judge.calls) == (Label.PASS, (Flag.CACHE_DOWN,), 1)
+
+
+HOLDER = """
+import asyncio, random, sys
+from tests.workers.judge.asked import draft, within
+from tests.workers.judge.test_cached_judge import Label, Slow, cached
+from workers.judge.cache import redis_client
+
+async def main():
+    judging = cached(Slow(Label.FAIL, takes_s=60.0), redis_client(sys.argv[1]), claim_ttl_s=0.3)
+    task = asyncio.create_task(judging.judge(draft(), deadline=within(90)))
+    await asyncio.sleep(0.5)  # longer than a claim lasts: it must have been renewed
+    print("judging", flush=True)
+    await task
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.real
+async def test_a_worker_killed_while_it_judges_stalls_the_others_for_one_claim_and_no_longer(real_redis: str) -> None:
+    client = redis_client(real_redis)
+    await client.flushdb()
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, real_redis, cwd=Path(__file__).parents[3], stdout=asyncio.subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"judging\n"
+    assert await client.exists(claim_key(key_of(draft()))) == 1
+    holder.kill()
+    await holder.wait()
+    judge, started = Slow(Label.PASS), asyncio.get_running_loop().time()
+    verdict = await cached(judge, client).judge(draft(), deadline=within(30))
+    assert (verdict.label, judge.calls) == (Label.PASS, 1)
+    assert asyncio.get_running_loop().time() - started < 2.0
+    await client.aclose()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from schemas.drafts import Draft
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import Served, Usage
+from tests.data import data_file, data_rows
 from tests.services.model_server import PASS, ModelServer, answers, completion, echoes, model_server, sends
 from tests.workers.judge.asked import binding, draft, within
 from tests.workers.judge.counted import Counted
@@ -20,6 +22,7 @@ from workers.judge.pricing import Price
 from workers.judge.protocols import Counters, Model, NoCounters, Prompt, Question, Reply
 from workers.judge.providers.http import http_client
 from workers.judge.providers.openai_compatible import Endpoint, OpenAICompatible
+from workers.judge.providers.recorded import RecordedModel, read_recording
 from workers.judge.providers.scripted import ScriptedModel
 from workers.judge.schema import STRICT_SCHEMA
 
@@ -291,3 +294,27 @@ async def test_what_a_server_says_ends_in_a_verdict(behaviour: Any, label: Label
     async with model_server() as server:
         server.behave(behaviour)
         assert await verdict_over_http(server, draft(TEXT)) == (label, cause)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "labels"),
+    [
+        ("quintd_gsmarena.jsonl", "gpt-4-1106-preview", {"fail": 340, "pass": 60}),  # counted in the file
+        ("quintd_gsmarena.jsonl", "gpt-3.5", {"fail": 384, "pass": 16}),
+        ("ttcw_criteria01_07.jsonl", "gemini-pro", {"pass": 235, "abstain": 17}),  # 17 null labels
+        ("ttcw_criteria01_07.jsonl", "claude3-opus", {"fail": 57, "pass": 195}),
+    ],
+)
+async def test_every_recorded_verdict_is_replayed_as_it_was_recorded(
+    file: str, name: str, labels: dict[str, int]
+) -> None:
+    raw = data_file(file).read_bytes()
+    recorded = RecordedModel(read_recording(file, raw, judge=name), judge=name, clause="G-1")
+    judge = judge_by(recorded, bound=binding(provider="recorded", model=name))
+    said: Counter[str] = Counter()
+    for row in data_rows(file):
+        context = {"instruction": "x", "items": [{"role": "recording", "metadata": {"record": row["item_id"]}}]}
+        verdict = await judge.judge(draft(row["draft"] or "not in this file", context=context), deadline=within(5))
+        assert verdict.cause in (None, Cause.NOT_RECORDED)
+        said[verdict.label] += 1
+    assert said == labels

@@ -9,7 +9,7 @@ import httpx
 
 from schemas.bom import ModelBinding, Provider
 from schemas.errors import BomError, SettingsError
-from workers.judge.asking import RetryingModel
+from workers.judge.asking import FIRST_WAIT_S, RetryingModel
 from workers.judge.protocols import Model
 from workers.judge.providers.openai_compatible import Endpoint, OpenAICompatible
 from workers.judge.providers.recorded import RecordedModel, read_recording
@@ -25,6 +25,7 @@ def build_model(
     client: httpx.AsyncClient | None,
     rng: random.Random,
     clock: Callable[[], float],
+    first_wait_s: float = FIRST_WAIT_S,
 ) -> Model:
     """The binding's model, bounded in time and retried as the binding says.
 
@@ -46,6 +47,7 @@ def build_model(
         max_attempts=binding.max_attempts,
         rng=rng,
         clock=clock,
+        first_wait_s=first_wait_s,
     )
 
 

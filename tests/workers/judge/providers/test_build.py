@@ -9,7 +9,7 @@ import pytest
 from schemas.bom import Provider
 from schemas.errors import BomError, ModelError, SettingsError
 from schemas.verdict_space import Cause
-from tests.services.model_server import PASS, model_server
+from tests.services.model_server import PASS, answers, cuts_the_body, drops, hangs, model_server, refuses
 from tests.workers.judge.asked import binding, question, within
 from workers.judge.protocols import Model
 from workers.judge.providers.build import build_model
@@ -57,3 +57,23 @@ async def test_what_is_missing_is_said_at_the_start() -> None:
         build(binding(provider=Provider.RECORDED, model="gpt", file="recording.jsonl"), clauses=())
     with pytest.raises(BomError, match="there are: gpt"):
         build(binding(provider=Provider.RECORDED, model="claude", file="recording.jsonl"))
+
+
+@pytest.mark.parametrize("behaviour", [refuses(500), refuses(429, Retry_After="0"), drops, cuts_the_body, hangs])
+@pytest.mark.parametrize("attempts", [1, 3])
+async def test_the_server_never_sees_one_call_more_than_the_binding_allows(behaviour: Any, attempts: int) -> None:
+    async with model_server() as server, http_client(max_connections=2) as client:
+        server.behave(behaviour)
+        bound = binding(max_attempts=attempts, attempt_timeout_s=0.05)
+        model = build(bound, endpoint=Endpoint(server.url), client=client, first_wait_s=0.001)
+        with pytest.raises(ModelError) as caught:
+            await model.ask(question(), deadline=within(5))
+    assert (caught.value.calls, len(server.requests)) == (attempts, attempts)
+
+
+async def test_a_rate_limit_is_waited_for_and_the_answer_counts_its_calls() -> None:
+    async with model_server() as server, http_client(max_connections=2) as client:
+        server.behave(refuses(429, Retry_After="0.02"), refuses(503), answers(PASS))
+        model = build(binding(), endpoint=Endpoint(server.url), client=client, first_wait_s=0.001)
+        reply = await model.ask(question(), deadline=within(5))
+    assert (reply.text, reply.calls, len(server.requests)) == (PASS, 3, 3)

@@ -19,8 +19,8 @@ from tests.workers.judge.rules.helpers import judged
         (
             "One. Two!",
             {"max_sentences": 1},
-            "The text has 3 sentences; at most 1 are allowed.",
-            ("Two! Three?",),
+            "The text has 2 sentences; at most 1 are allowed.",
+            ("Two!",),
         ),
         ("It is 3.5 kg", {"min_sentences": 2}, "The text has 1 sentences; at least 2 are asked for.", ()),
         ("word", {"max_words": 0}, "The text has 1 words; at most 0 are allowed.", ("word",)),

@@ -1,0 +1,94 @@
+"""``assay run ROLE`` and ``assay up``: one worker, or all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from prometheus_client import CollectorRegistry
+
+from schemas.topics import TOPICS
+from workers.bom.example import example_bom
+from workers.cli.context import clear_errors, cluster_settings, settings_of
+from workers.cli.output import notes
+from workers.embedded.services import ChildServices
+from workers.embedded.whereabouts import Whereabouts, announce, note_file, withdraw
+from workers.local.stage import EMBEDDED_PARTITIONS
+from workers.local.supervisor import Supervisor, worker_command
+from workers.roles import ROLES, run_role
+from workers.runtime.logs import event, set_up
+from workers.runtime.metrics import Metrics
+from workers.runtime.settings import Settings
+
+RoleName = StrEnum("RoleName", {name.upper(): name for name in ROLES})  # type: ignore[misc]  # the menu is the table
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(run)
+    app.command()(up)
+
+
+def run(role: Annotated[RoleName, typer.Argument(help="Which worker.")]) -> None:
+    """Run one worker until SIGTERM or SIGINT. Logs are JSON lines on standard error."""
+    with clear_errors():
+        settings = cluster_settings()
+        set_up(settings.log_level, worker=f"{role}-{socket.gethostname()}-{os.getpid()}", secrets=settings.secrets)
+        asyncio.run(_run(str(role), settings))
+
+
+async def _run(role: str, settings: Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await run_role(ROLES[role], settings, metrics=Metrics(CollectorRegistry()), stop=stop)
+    event("goodbye")
+
+
+def up() -> None:
+    """Run all workers, each in a process of its own; one that stops itself is started again.
+
+    Without ASSAY_KAFKA the embedded broker and cache are started too, and other commands of this user find them.
+    """
+    with clear_errors():
+        settings = settings_of()
+        with _services(settings) as environ:
+            notes.print(f"workers: {', '.join(ROLES)}. Stop with Ctrl-C.")
+            commands = {name: worker_command(name) for name in ROLES}
+            code = Supervisor(commands, environ, grace_s=settings.drain_timeout_s + 10, say=_say).run()
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _services(settings: Settings) -> Iterator[dict[str, str]]:
+    """The environment for the workers; embedded services live as long as the block."""
+    environ = {**os.environ, "ASSAY_BOM": os.environ.get("ASSAY_BOM") or str(example_bom())}
+    if settings.kafka is not None:
+        yield environ
+        return
+    with ChildServices() as services:
+        for topic in TOPICS:
+            services.create_topic(settings.topic_prefix + topic.name, min(topic.partitions, EMBEDDED_PARTITIONS))
+        redis = settings.redis.get_secret_value() if settings.redis else services.redis
+        where, note = Whereabouts(services.kafka, redis, os.getpid()), note_file(os.environ)
+        announce(where, note)
+        notes.print(
+            f"embedded broker at {services.kafka}, in memory only: for trying out. "
+            "Other `assay` commands of this user find it.",
+            highlight=False,
+        )
+        try:
+            yield {**environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+        finally:
+            withdraw(where, note)
+
+
+def _say(what: str) -> None:
+    notes.print(what, style="yellow", markup=False, highlight=False)

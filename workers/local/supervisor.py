@@ -1,0 +1,98 @@
+"""Worker processes under one parent: started, started again when they stop themselves, ended together."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
+STEADY_S = 60.0
+"""A process that lived this long had started well: its next pause is the first one again."""
+
+HOPELESS = frozenset({2, 3, 4})
+"""Exit codes that starting again does not mend: usage or settings, a service that is not there, a broken BOM."""
+
+
+@dataclass(slots=True)
+class _Child:
+    command: Sequence[str]
+    process: subprocess.Popen[bytes]
+    started: float
+    pause_s: float = FIRST_PAUSE_S
+    due: float | None = None  # when to start again
+
+
+@dataclass
+class Supervisor:
+    """``say`` is told in words what happens. ``grace_s`` is how long children may drain before they are killed."""
+
+    commands: Mapping[str, Sequence[str]]
+    environ: Mapping[str, str]
+    grace_s: float
+    say: Callable[[str], None]
+    _children: dict[str, _Child] = field(default_factory=dict)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> int:
+        """Until SIGINT or SIGTERM (returns 0), or until a child ends in a way that starting again does not mend."""
+        before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for name, command in self.commands.items():
+                self._children[name] = _Child(command, self._start(command), time.monotonic())
+            while not self._stop.wait(0.2):
+                if (code := self._look_after()) is not None:
+                    return code
+            return 0
+        finally:
+            self._end()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, *_: object) -> None:
+        self._stop.set()
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        # A session of its own: Ctrl-C reaches the parent alone, which ends its children in order.
+        return subprocess.Popen(command, env=dict(self.environ), start_new_session=True)  # noqa: S603 - our own command
+
+    def _look_after(self) -> int | None:
+        now = time.monotonic()
+        for name, child in self._children.items():
+            code = child.process.poll()
+            if code is None:
+                continue
+            if code in HOPELESS:
+                self.say(f"{name} ended with code {code}")
+                return code
+            if child.due is None:
+                if now - child.started > STEADY_S:
+                    child.pause_s = FIRST_PAUSE_S
+                child.due = now + child.pause_s
+                self.say(f"{name} ended with code {code}; starting it again in {child.pause_s:g} s")
+                child.pause_s = min(child.pause_s * 2, LONGEST_PAUSE_S)
+            elif now >= child.due:
+                child.process, child.started, child.due = self._start(child.command), now, None
+        return None
+
+    def _end(self) -> None:
+        for child in self._children.values():
+            if child.process.poll() is None:
+                child.process.terminate()
+        until = time.monotonic() + self.grace_s
+        for name, child in self._children.items():
+            try:
+                child.process.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                self.say(f"{name} did not drain within {self.grace_s:g} s and is killed")
+                child.process.kill()
+                child.process.wait()
+
+
+def worker_command(role: str) -> list[str]:
+    """How a worker process is started with this Python."""
+    return [sys.executable, "-m", "workers.cli.main", "run", role]
