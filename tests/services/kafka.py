@@ -120,6 +120,8 @@ class RealKafka:
             # A killed node is given up after 2 s instead of 9.
             "broker.session.timeout.ms=2000",
             "broker.heartbeat.interval.ms=500",
+            # Six seconds by default: a killed worker is missed after three here.
+            "group.min.session.timeout.ms=1000",
             "num.network.threads=2",
             "num.io.threads=4",
             *(self._secure_properties() if self.certificates else ()),

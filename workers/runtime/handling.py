@@ -20,6 +20,7 @@ from schemas.headers import CE_TYPE, Trace, event_id_of, header, headers_for, tr
 from schemas.ids import event_id
 from schemas.message import Emitted, Message
 from schemas.topics import DEAD_LETTERS, Topic
+from workers.runtime.careful_consumer import UNREADABLE
 from workers.runtime.dead_letters import DeadLetterBox, DeadLetterLimit
 from workers.runtime.logs import event, places
 from workers.runtime.metrics import Metrics
@@ -97,6 +98,8 @@ class Handling:
         return [self._set_aside(record, BadMessageKind.TOO_LARGE, str(error))]
 
     def _read(self, record: InRecord) -> tuple[Message, Origin]:
+        if (unreadable := header(record.headers, UNREADABLE)) is not None:
+            raise BadMessage(BadMessageKind.NOT_JSON, f"the record cannot be read: {unreadable}")
         decoded = decode(self._topic, record.value, ce_type=header(record.headers, CE_TYPE))
         given = event_id_of(record.headers)
         return decoded.message, Origin(

@@ -21,6 +21,7 @@ from faststream.middlewares import AckPolicy
 from faststream.security import BaseSecurity, SASLPlaintext, SASLScram256, SASLScram512
 
 from schemas.errors import DependencyUnavailable
+from workers.runtime.careful_consumer import CarefulConsumer
 from workers.runtime.connection import Connection
 from workers.runtime.logs import event
 from workers.runtime.offsets import KafkaMembership
@@ -84,6 +85,9 @@ class Intake:
             pump.start(KafkaMembership(partial(getattr, subscriber, "consumer")))
         for pause_s in (0.2, 1.0, None):
             try:
+                await self._broker.connect()
+                config: Any = self._broker.config.broker_config
+                config.builder = partial(CarefulConsumer, **config.builder.keywords)
                 await self._broker.start()
                 return
             except KafkaError as error:

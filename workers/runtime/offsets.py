@@ -15,6 +15,7 @@ from aiokafka.errors import IllegalStateError, KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
 from schemas.errors import FatalError
+from workers.runtime.careful_consumer import CarefulConsumer
 
 _NOT_AUTHORISED = {29, 30, 31}
 
@@ -39,6 +40,9 @@ class Membership(Protocol):
     def resume(self, partitions: Collection[TopicPartition]) -> None: ...
     def end_of(self, partition: TopicPartition) -> int | None:
         """The offset after the last record Kafka is known to hold; None before the first fetch."""
+
+    def broken(self) -> FatalError | None:
+        """Why reading cannot go on; None while it can."""
 
     async def committed(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, Committed]: ...
     async def commit(self, points: Mapping[TopicPartition, Committed], *, timeout_s: float) -> None:
@@ -68,6 +72,10 @@ class KafkaMembership:
     def end_of(self, partition: TopicPartition) -> int | None:
         end: int | None = self._consumer().highwater(partition) if partition in self.assigned() else None
         return end
+
+    def broken(self) -> FatalError | None:
+        consumer = self._of()
+        return consumer.broken if isinstance(consumer, CarefulConsumer) else None
 
     async def committed(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, Committed]:
         found = await self._consumer()._coordinator.fetch_committed_offsets(list(partitions))

@@ -221,6 +221,8 @@ class Pump:
 
     def _tick(self, now: float) -> None:
         """Fill in ``state``. Raises FatalError when nothing moves any more."""
+        if self._membership is not None and (broken := self._membership.broken()) is not None:
+            raise broken
         self._regulate()
         self.ticked_at = now
         state = self.state

@@ -46,6 +46,9 @@ class Group:
     def end_of(self, partition):
         return self.ends.get(partition)
 
+    def broken(self):
+        return None
+
     async def committed(self, partitions):
         await self.answers.wait()
         return {tp: self.stored[tp] for tp in partitions if tp in self.stored}

@@ -1,0 +1,93 @@
+"""Brokers are killed, stopped, paused and started again under load: nothing is lost, nothing decided twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.faults.checker import Findings, most_common
+from tests.faults.scene import Scene, load
+from tests.services.kafka import RealKafka
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real]
+
+ITEMS = 200  # seven drafts each, published over about five seconds
+
+
+@asynccontextmanager
+async def under_load(kafka: RealKafka, prefix: str) -> AsyncIterator[Scene]:
+    """A worker at work while drafts keep coming."""
+    scene = Scene(kafka.bootstrap, prefix)
+    publishing = None
+    try:
+        await scene.create_topics()
+        scene.start()
+        publishing = asyncio.create_task(scene.publish(load(ITEMS), per_s=250))
+        await scene.until_answered(more=100)
+        yield scene
+        await publishing
+    finally:
+        if publishing is not None:
+            publishing.cancel()
+        scene.close()
+
+
+async def after(kafka: RealKafka, prefix: str, fault: Callable[[], Awaitable[None]]) -> Findings:
+    """What the checker finds once the fault is over and everything is answered; the worker has lived through it."""
+    async with under_load(kafka, prefix) as scene:
+        await fault()
+        found = await scene.until_answered(more=50)
+        while found.drafts < 7 * ITEMS:
+            await asyncio.sleep(0.3)
+            found = await scene.check()
+        found = await scene.until_answered()
+        assert [worker.poll() for worker in scene.running] == [None], scene.logs()
+        assert scene.stop(scene.running[0]) == 0, scene.logs()
+    return found
+
+
+async def test_the_only_broker_is_killed_and_started_again(own_kafka: RealKafka) -> None:
+    async def fault() -> None:
+        own_kafka.kill()
+        await asyncio.sleep(2)
+        await asyncio.to_thread(own_kafka.start)
+
+    found = await after(own_kafka, "killed.", fault)
+    assert found.wrong == [], most_common(found)
+    assert found.decisions == 3 * ITEMS
+
+
+async def test_the_only_broker_is_stopped_in_order_and_started_again(own_kafka: RealKafka) -> None:
+    async def fault() -> None:
+        await asyncio.to_thread(own_kafka.stop)
+        await asyncio.to_thread(own_kafka.start)
+
+    found = await after(own_kafka, "stopped.", fault)
+    assert found.wrong == [], most_common(found)
+    assert found.decisions == 3 * ITEMS
+
+
+async def test_the_only_broker_hangs_for_longer_than_the_session(own_kafka: RealKafka) -> None:
+    async def fault() -> None:
+        own_kafka.nodes[0].pause()
+        await asyncio.sleep(5)
+        own_kafka.nodes[0].resume()
+
+    found = await after(own_kafka, "hung.", fault)
+    assert found.wrong == [], most_common(found)
+    assert found.decisions == 3 * ITEMS
+
+
+@pytest.mark.parametrize("node", [1, 3])
+async def test_one_of_three_brokers_is_killed_and_the_work_goes_on_without_it(
+    three_kafkas: RealKafka, node: int
+) -> None:
+    async def fault() -> None:
+        three_kafkas.kill(node)
+
+    found = await after(three_kafkas, "one-of-three.", fault)
+    assert found.wrong == [], most_common(found)
+    assert found.decisions == 3 * ITEMS
