@@ -129,7 +129,7 @@ def _longest_first(names: list[str]) -> str:
 
 _QUOTE_MARK = re.compile(r'(?<!\d)"')
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f\u2009'’](?=\d{3})")
-_DIGITS = r"\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?:[.,]\d{1,9})?|\d{1,15}(?:[.,]\d{1,15}){0,5}"
+_DIGITS = r"\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?:[.,]\d{1,9})?|\d+(?:[.,]\d+){0,5}"
 _NUMBER = re.compile(rf"(?<!\d)[-−](?:{_DIGITS})|{_DIGITS}")
 _JOIN = r"\s{0,2}(?:-|–|—|to|or|x|×|\*|by|/)\s{0,2}"
 _WORDY = _longest_first([name for name in NAMES if name not in CASED and name[-1].isalpha()])
