@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from workers.runtime.metrics import Metrics
 from workers.runtime.records import InRecord, OutRecord
 from workers.runtime.route import Route
 from workers.runtime.settings import Settings
-from workers.runtime.worker import run_worker
+from workers.runtime.worker import Worker
 
 
 class Handler:
@@ -38,7 +39,7 @@ class Handler:
 
 
 async def main(kafka: str, drafts: str, out: str, group: str, log: str, options: str) -> None:
-    defaults = {"lo": 0.05, "hi": 0.2, "slow": -1, "slow_s": 0.0, "session_s": 2.0, "drain_s": 3.0}
+    defaults = {"lo": 0.05, "hi": 0.2, "slow": -1, "slow_s": 0.0, "drain_s": 3.0}
     given = defaults | json.loads(options)
     settings = Settings(kafka=kafka, concurrency=100, window=300).model_copy(
         update={
@@ -47,7 +48,9 @@ async def main(kafka: str, drafts: str, out: str, group: str, log: str, options:
         }
     )  # fmt: skip
     routes = [Route(drafts, group, Handler(out, Path(log), **given), lambda *_: [])]
-    await run_worker("faulty", settings, routes, topics=[out], metrics=Metrics(CollectorRegistry()))
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    await Worker("faulty", settings, routes, metrics=Metrics(CollectorRegistry())).run(topics=[out], stop=stop)
 
 
 if __name__ == "__main__":
