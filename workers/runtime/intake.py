@@ -59,6 +59,7 @@ class Intake:
             batch_timeout_ms=FETCH_WAIT_MS,
             fetch_max_wait_ms=FETCH_WAIT_MS,
             auto_offset_reset="earliest",
+            isolation_level="read_committed",  # a draft of an aborted transaction was never published
             ack_policy=AckPolicy.MANUAL,
             listener=_Listener(pump),
             parser=_raw,
