@@ -22,13 +22,13 @@ pytestmark = pytest.mark.anyio
 class Worker:
     """One member of a group, as a process would have it."""
 
-    def __init__(self, kafka, topic, group, handler, **options):
+    def __init__(self, kafka, topic, group, handler, *, session_s=2, **options):
         self.connection = Connection((kafka,))
         self.producer = ConfirmedProducer(self.connection, max_message_bytes=100_000)
         self.pump = Pump(
             handler, self.producer, oversize=lambda *_: [], options=PumpOptions(**{"drain_timeout_s": 2.0} | options)
         )
-        self.intake = Intake(self.connection, session_timeout_s=2, rebalance_timeout_s=10)
+        self.intake = Intake(self.connection, session_timeout_s=session_s, rebalance_timeout_s=10)
         self.intake.subscribe(topic, group, self.pump)
 
     async def __aenter__(self):
