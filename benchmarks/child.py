@@ -100,9 +100,7 @@ async def bare(job: dict[str, Any]) -> None:
         while not stop.is_set():
             batches = await consumer.getmany(timeout_ms=FETCH_WAIT_MS, max_records=BATCH_RECORDS)
             records = [record for batch in batches.values() for record in batch]
-            sent = [
-                await producer.send(topic, value, key=record.key) for record in records for topic, value in outs
-            ]
+            sent = [await producer.send(topic, value, key=record.key) for record in records for topic, value in outs]
             for confirmed in sent:
                 await confirmed
             if records:
