@@ -92,11 +92,13 @@ class Scene:
     def running(self) -> list[subprocess.Popen[bytes]]:
         return [worker for worker in self._workers if worker.poll() is None]
 
-    async def publish(self, outs: Iterator[Out], *, per_s: float = 5_000.0) -> int:
+    async def publish(self, outs: Iterator[Out], *, per_s: float = 5_000.0, max_bytes: int = 1_048_576) -> int:
         """Publish at most so many a second, each confirmed by all replicas; how many."""
         futures = []
         began = time.monotonic()
-        producer = AIOKafkaProducer(bootstrap_servers=self.kafka, acks="all", enable_idempotence=True)
+        producer = AIOKafkaProducer(
+            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes
+        )
         await producer.start()
         for number, out in enumerate(outs):
             topic = self.prefix + DRAFTS.name
