@@ -55,7 +55,7 @@ def choose_budget(
 
     >>> c = choose_budget(max_budget=3)
     >>> round(c.steps[0].net_value), c.best_budget.reason
-    (-31440, 'not even the first pass pays: serving nothing is worth more')
+    (-31440, 'the first pass loses and no retry makes up for it: serve nothing')
     """
     for name, value in (("drop_good", drop_good), ("serve_defect", serve_defect), ("regenerate", regenerate)):
         real(name, value, at_least=0.0)
@@ -64,7 +64,7 @@ def choose_budget(
     totals = [sum(step.net_value for step in steps[: k + 1]) for k in range(len(steps))]
     best: int | Unavailable = max(range(len(totals)), key=totals.__getitem__)
     if max(totals) <= 0:
-        best = Unavailable("not even the first pass pays: serving nothing is worth more")
+        best = Unavailable("the first pass loses and no retry makes up for it: serve nothing")
     return BudgetChoice(break_even_from_costs(drop_good=drop_good, serve_defect=serve_defect), best, steps)
 
 

@@ -94,7 +94,7 @@ def certify_exact(
         return Unavailable("n = 0: nothing can be certified")
     passing = _passing(n, floor, open_share("conf", conf), method)
     first = int(np.argmax(passing)) if passing.any() else Unavailable("n is too small: a perfect result would not do")
-    power, size = (float(binomial_pmf(n, p)[passing].sum()) for p in (true, floor))
+    power, size = (min(float(binomial_pmf(n, p)[passing].sum()), 1.0) for p in (true, floor))
     return CertificationOdds(power, size, first)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -122,7 +121,7 @@ def chain_grid(
     axes = {"unfixable": unfixable, "first_defect": first_defect, "fix": fix}
     axes |= {"regress": regress, "spec": spec, "rec": rec}
     checked = [[share(name, value) for value in values] for name, values in axes.items()]
-    columns = np.array(list(product(*checked))).T
+    columns = np.stack([axis.ravel() for axis in np.meshgrid(*checked, indexing="ij")])
     independent, persistent = (_strata_shares(columns, rho, count("retry_budget", retry_budget)) for rho in (0.0, 1.0))
     gaps = independent[1] - independent[0]
     gaps, post = gaps[np.isfinite(gaps)], persistent[1][np.isfinite(persistent[1])]
@@ -136,8 +135,11 @@ def _strata_shares(columns: Floats, rho: float, budget: int) -> tuple[Floats, Fl
     u, d, fix, regress, spec, rec = columns
     v = _volumes(u, d, fix, regress, spec, rec, rho, budget)
     good, bad = (sum(volume[1:], start=np.zeros(len(u))) for volume in (v.good, v.bad))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(v.bad[0] / (v.good[0] + v.bad[0])), np.asarray(bad / (good + bad))
+    return _shares(v.bad[0], v.good[0] + v.bad[0]), _shares(bad, good + bad)
+
+
+def _shares(part: Floats | float, whole: Floats | float) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0))
 
 
 def _volumes(
@@ -152,7 +154,11 @@ def _volumes(
 ) -> Volumes:
     """The three judge types, weighted: always missed, always caught, missed independently."""
     miss = 1 - spec
-    types = [(rho * miss, 1.0), (rho * spec, 0.0), (1 - rho, miss)]
+    types: list[tuple[Floats | float, Floats | float]] = []  # only those that occur: a sweep pays for no others
+    if rho > 0:
+        types += [(rho * miss, 1.0), (rho * spec, 0.0)]
+    if rho < 1:
+        types.append((1 - rho, miss))
     good: list[Floats | float] = [0.0] * (budget + 1)
     bad: list[Floats | float] = [0.0] * (budget + 1)
     judged: list[Floats | float] = [0.0] * (budget + 1)

@@ -109,18 +109,25 @@ def labels(argument: str, values: Sequence[Any], allowed: Sequence[str], *, opti
 def open_labels(argument: str, values: Iterable[Any]) -> list[Any]:
     """Labels of an open menu: anything hashable but a NaN in any dress. ``None`` is a missing rating."""
     out = list(values)
-    for value in set(out):
+    try:
+        distinct = set(out)
+    except TypeError as error:
+        raise StatsInputError(argument, out, "must hold labels that can be told apart (hashable ones)") from error
+    for value in distinct:
         if value != value or (isinstance(value, str) and value.strip().lower() == "nan"):
             raise StatsInputError(argument, value, "must mark a missing rating by None")
     return out
 
 
-def reals(argument: str, values: Sequence[Any], *, at_least: float = -math.inf) -> Floats:
-    """A column of finite numbers; booleans count as 0 and 1 (they are flags here, not counts)."""
-    column = np.asarray(values)
+def reals(argument: str, values: Sequence[Any], *, at_least: float = -math.inf, flags: bool = False) -> Floats:
+    """A column of finite numbers; booleans only where ``flags`` (as 0 and 1)."""
+    try:
+        column = np.asarray(values)
+    except ValueError as error:  # lists of uneven lengths
+        raise StatsInputError(argument, values, "must be a flat list of numbers") from error
     if column.size == 0:
         return np.zeros(0)
-    if column.ndim != 1 or column.dtype.kind not in "biuf":
+    if column.ndim != 1 or column.dtype.kind not in ("biuf" if flags else "iuf"):
         raise StatsInputError(argument, values, "must be a flat list of numbers")
     floats = column.astype(np.float64)
     if not np.isfinite(floats).all() or (floats < at_least).any():
@@ -141,15 +148,15 @@ def weights(argument: str, values: Sequence[Any] | None, length: int) -> Floats:
 
 def flags(argument: str, values: Sequence[Any]) -> Floats:
     """A column of 0 and 1 (or False and True)."""
-    column = reals(argument, values)
+    column = reals(argument, values, flags=True)
     if not np.isin(column, (0.0, 1.0)).all():
         raise StatsInputError(argument, values, "must hold only 0 and 1")
     return column
 
 
 def square_counts(argument: str, values: Any) -> Ints:
-    """A square table of counts."""
-    table = count_table(argument, values)
+    """A square table of counts; an empty one is square."""
+    table = count_table(argument, values) if len(values) else np.zeros((0, 0), dtype=np.int64)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise StatsInputError(argument, values, "must be a square table")
     return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from statistics import NormalDist
 
 import numpy as np
@@ -70,5 +69,5 @@ def binomial_pmf(n: int, p: float) -> Floats:
     from scipy.special import gammaln, xlog1py, xlogy
 
     x = np.arange(n + 1, dtype=np.float64)
-    choose = math.lgamma(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
+    choose = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return np.asarray(np.exp(choose + xlogy(x, p) + xlog1py(n - x, -p)), dtype=np.float64)

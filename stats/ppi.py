@@ -80,7 +80,8 @@ def ppi_mean(
     Source: Angelopoulos et al. (2023), Angelopoulos, Duchi & Zrnic (2023).
     """
     same_length(y=y, f=f)
-    ys, fs, us = reals("y", y), reals("f", f), reals("f_unlabeled", f_unlabeled)
+    columns = {"y": y, "f": f, "f_unlabeled": f_unlabeled}
+    ys, fs, us = (reals(name, column, flags=True) for name, column in columns.items())
     if len(ys) < 2 or len(us) < 2:
         return Unavailable("fewer than two labelled or unlabelled items")
     return _estimate(_centre(ys, fs, us), lam, conf, ddof, side, clip)

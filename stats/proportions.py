@@ -103,7 +103,7 @@ def interval_coverage(method: str, n: int, p: float, *, conf: float = 0.95) -> f
         interval = METHODS[method](x, n, conf=conf)
         if isinstance(interval, Proportion) and interval.lo - 1e-12 <= p <= interval.hi + 1e-12:
             covered += float(chance)
-    return covered
+    return min(covered, 1.0)  # rounding of n + 1 terms
 
 
 def _z(conf: float, side: Side) -> float:

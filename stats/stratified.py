@@ -65,7 +65,7 @@ def stratified_estimate(
         return StratifiedEstimate(p, n, nothing, nothing, nothing, nothing)
     se = math.sqrt(math.fsum(_variance(s, total, fpc) for s in populated))
     if se == 0:
-        flat = Unavailable("every stratum is all-pass or all-fail: the interval would have no width")
+        flat = Unavailable("the standard error is 0 (uniform strata or a full count): the interval has no width")
         return StratifiedEstimate(p, n, se, flat, flat, flat)
     n_eff = p * (1 - p) / se**2
     centre, reach = p + z * z / (2 * n_eff), z * math.sqrt(p * (1 - p) / n_eff + z * z / (4 * n_eff**2))

@@ -63,7 +63,6 @@ ADAPTERS: dict[str, Callable[..., Any]] = {
     "clopper_pearson": clopper_pearson,
     "interval_coverage": interval_coverage,
     "independence_agreement": independence_agreement,
-    "independence_gap": independence_gap,
     "cohen_kappa": cohen_kappa,
     "cohen_kappa_labels": cohen_kappa_labels,
     "specific_agreement": specific_agreement,
@@ -177,6 +176,11 @@ def _alignment(judge, human, reason_agrees=None, weights=None, score_weights=(3.
 
 
 @adapter
+def _independence_gap(**inputs):
+    return words(independence_gap(**inputs), p="p_value")
+
+
+@adapter
 def _kappa_bootstrap(table, n_boot=2000, conf=0.95, seed=0):
     return kappa_bootstrap(table, n_boot=n_boot, conf=conf, rng=np.random.default_rng(seed))
 
@@ -263,7 +267,7 @@ def _ppi_from_moments(m, **options):
 
 @adapter
 def _strat_ppi(strata, **options):
-    parts = [PpiStratum(s["size"], s["y"], s["f"], s["fu"]) for s in strata]
+    parts = [PpiStratum(s["size"], s["y"], s["f"], s.get("fu", s.get("f_unlabeled"))) for s in strata]
     return words(strat_ppi(parts, **options), lambdas="lams")
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stats.alignment import AlignmentCounts, alignment, alignment_from_counts
 from stats.alpha import AlphaState
 from stats.cells import CellKey, Cells
 from stats.length_bias import LengthMoments
 from stats.panel import PanelCounts, Pattern
 from stats.panes import Event, Mark, PaneFold
 from stats.sampling import BottomK
+from stats.unavailable import Unavailable
 
 bounded = settings(derandomize=True, max_examples=80, deadline=None)
 
@@ -172,6 +176,35 @@ def test_length_moments_add_up_and_take_back(kept, withdrawn, cut):
     for run in withdrawn:
         right = right.retract(*run)
     assert LengthMoments.from_json(json.loads(json.dumps(left.merge(right).to_json()))) == whole
+
+
+@bounded
+@given(
+    st.lists(
+        st.tuples(labels, st.sampled_from(["pass", "fail", None]), st.booleans(), st.sampled_from([0.5, 1.0, 4.0])),
+        max_size=30,
+    ),
+    st.integers(0, 30),
+)
+def test_alignment_from_merged_counts_is_the_alignment_of_the_items(rows, cut):
+    def counts(part):
+        kept = [row for row in part if row[1] is not None]
+        return [
+            AlignmentCounts(
+                weight,
+                Counter((j, h) for j, h, _, w in kept if w == weight),
+                sum(same for j, h, same, w in kept if w == weight and j == h == "fail"),
+            )
+            for weight in (0.5, 1.0, 4.0)
+        ]
+
+    judge, human, same, weights = (list(c) for c in zip(*rows, strict=True)) if rows else ([], [], [], [])
+    whole = alignment(judge, human, reason_agrees=same, weights=weights)
+    merged = alignment_from_counts([*counts(rows[:cut]), *counts(rows[cut:])])
+    for name in ("spec", "rec", "ra_neg", "score"):
+        ours, theirs = getattr(merged, name), getattr(whole, name)
+        assert ours == theirs if isinstance(theirs, Unavailable) else ours == pytest.approx(theirs)
+    assert merged.confusion == whole.confusion
 
 
 def test_panel_counts_add_up_take_back_and_survive_json():

@@ -89,6 +89,14 @@ def test_a_window_sums_panes_of_one_judge_and_slice():
     assert cells.window({1, 2}, bom_version="bom", criterion="c1", strata=["dropped"]) == {"fail|fail": 1}
 
 
+def test_panes_beyond_the_horizon_are_forgotten():
+    cells = Cells()
+    for pane in range(5):
+        cells.add(CellKey("bom", "c1", "all", "", pane), "fail|fail")
+    cells.drop_before(3)
+    assert [key.pane for key in cells.counts] == [3, 4]
+
+
 def test_an_unmerged_shard_is_not_read():
     cells = Cells()
     cells.retract(CellKey("bom", "c1", "all", "", 0), "fail|fail")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import typer
 
 from workers.cli import bom, control, demo, judge, plan, publish, replay, run, settings, simulate, tail, topics, trace
@@ -19,10 +21,12 @@ for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topi
 
 
 def main() -> None:
+    # Libraries that log a failure on top of raising it would say everything twice; `assay run` sets up its own log.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
-        app()
+        app(prog_name="assay")
     except KeyboardInterrupt:
-        fail("interrupted", Exit.FATAL)
+        fail("interrupted", Exit.INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,9 @@ def band(
     false_alarm: Annotated[float, typer.Option(help="Accepted false alarms per check.")] = 0.05,
     checks: Annotated[int, typer.Option(help="Checks a week: judges x metrics x slices.")] = 18,
     consecutive: Annotated[int, typer.Option(help="Weeks in a row below the band before the alarm.")] = 2,
-    simulate: Annotated[bool, typer.Option(help="Simulate weeks: what do widths and resampling shares catch?")] = False,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Simulate weeks: what do widths and resampling shares catch?")
+    ] = False,
     items: Annotated[int, typer.Option(help="Items a week (simulation).")] = 300,
     fails: Annotated[float, typer.Option(help="Share of human fails (simulation).")] = 0.4,
     accuracy: Annotated[float, typer.Option(help="Accuracy of raters and judge (simulation).")] = 0.87,
@@ -101,7 +103,9 @@ def step(
     labels: Annotated[int, typer.Option(help="Those labels.")] = 100,
     drop_good: Annotated[float, typer.Option(help="Charter: loss when a good item is not served.")] = 1.0,
     serve_defect: Annotated[float, typer.Option(help="Charter: loss when a defect is served.")] = 50.0,
-    weekly: Annotated[bool, typer.Option(help="You look every week: use a bound that allows for it.")] = False,
+    weekly: Annotated[
+        bool, typer.Option("--weekly", help="You look every week: use a bound that allows for it.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """May the last retry stay, or should the budget be lowered?

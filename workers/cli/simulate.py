@@ -11,7 +11,7 @@ from rich.table import Table
 
 from stats.budget import BudgetChoice, choose_budget
 from stats.chain import ChainSettings, RetryOutcome, no_judge, retry_chain
-from stats.retries import leak
+from stats.retries import leak, net_value
 from stats.unavailable import Unavailable, jsonable
 from workers.cli.answers import at_most, plain_errors, share, shown
 from workers.cli.output import console, fail, notes, print_json
@@ -28,6 +28,7 @@ LABELS = {
     "post_revision_defect_share": ("bad share, after revision", "{:.1%}"),
     "added_good_per_10k": ("good items that retries add", "{:,.0f}"),
     "added_defects_per_10k": ("defects that retries add", "{:,.0f}"),
+    "retries_net_value": ("net value of retries", "{:,.0f}"),
 }
 
 
@@ -52,7 +53,7 @@ def simulate(
     drop_good: Annotated[float, typer.Option(help="Charter: loss when a good item is not served.")] = 1.0,
     serve_defect: Annotated[float, typer.Option(help="Charter: loss when a defect is served.")] = 50.0,
     regenerate: Annotated[float, typer.Option(help="Charter: cost of one regeneration.")] = 0.0,
-    table: Annotated[bool, typer.Option(help="Compare no judge, gate only and retries.")] = False,
+    table: Annotated[bool, typer.Option("--table", help="Compare no judge, gate only and retries.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this .svg or .png file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")] = False,
 ) -> None:
@@ -67,11 +68,17 @@ def simulate(
         costs = {"drop_good": drop_good, "serve_defect": serve_defect, "regenerate": regenerate}
         choice = choose_budget(settings, max_budget=max_retries, **costs)
         outcome = retry_chain(settings, retry_budget=retries)
-        rows = comparison(settings, retries)
+        rows = comparison(settings, retries, drop_good=drop_good, serve_defect=serve_defect)
     if plot is not None:
         draw(plot, settings, choice, costs)
     if json:
-        print_json(jsonable(rows if table else {"outcome": numbers(outcome), "budgets": choice}))
+        print_json(
+            jsonable(
+                rows
+                if table
+                else {"settings": settings, "retries": retries, "outcome": numbers(outcome), "budgets": choice}
+            )
+        )
     elif table:
         _print_comparison(rows)
         _print_leaks(retries)
@@ -80,13 +87,16 @@ def simulate(
         _print_choice(choice)
 
 
-def comparison(settings: ChainSettings, retries: int) -> list[dict[str, Any]]:
+def comparison(settings: ChainSettings, retries: int, *, drop_good: float, serve_defect: float) -> list[dict[str, Any]]:
     """The settings side by side: no judge, gate only, retries at the given persistence, at 0 and at 1."""
     rows = [{"setting": "no judge"} | numbers(no_judge(settings))]
     rows.append({"setting": "gate only (K=0)"} | numbers(retry_chain(settings, retry_budget=0)))
     for rho in dict.fromkeys((settings.persistence, 0.0, 1.0)):
         outcome = retry_chain(replace(settings, persistence=rho), retry_budget=retries)
         rows.append({"setting": f"gate + critic (K={retries}, rho={rho:g})"} | numbers(outcome))
+    for row in rows:
+        good, bad = row["added_good_per_10k"], row["added_defects_per_10k"]
+        row["retries_net_value"] = net_value(good, bad, drop_good=drop_good, serve_defect=serve_defect)
     return rows
 
 

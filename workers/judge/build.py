@@ -13,6 +13,7 @@ import httpx
 from schemas.bom import Bom, Criterion, Provider
 from schemas.drafts import Draft
 from schemas.errors import BomError
+from workers.judge.admission import AdmittingJudge
 from workers.judge.cache import VerdictCache
 from workers.judge.cached_judge import CachedJudge
 from workers.judge.instrument import CriterionJudge, Instrument
@@ -83,22 +84,21 @@ def _model_judge(criterion: Criterion, bom: Bom, template: PromptTemplate, aroun
     assert criterion.judge is not None
     binding = bom.bindings[criterion.judge]
     clauses = citable(criterion, bom)
-    judge = ModelJudge(
+    judge: Judge = ModelJudge(
         criterion.id,
         model=_model(criterion, bom, clauses, around),
         binding=binding,
         render=renderer(criterion, bom, template),
         schema=STRICT_SCHEMA,
         clauses=clauses,
-        decision=bom.decision,
-        admitted=bom.charter.generator_families,
         price=around.prices.get(binding.model),
         counters=around.counters,
         clock=around.clock,
     )
-    if around.cache is None:
-        return judge
-    return CachedJudge(judge, around.cache, bom_version=bom.version, counters=around.counters, clock=around.clock)
+    if around.cache is not None:
+        judge = CachedJudge(judge, around.cache, bom_version=bom.version, counters=around.counters, clock=around.clock)
+    families = bom.charter.generator_families
+    return AdmittingJudge(judge, binding=binding, decision=bom.decision, admitted=families, counters=around.counters)
 
 
 def _model(criterion: Criterion, bom: Bom, clauses: Sequence[str], around: Surroundings) -> Model:

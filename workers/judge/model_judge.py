@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from schemas.bom import DecisionSettings, ModelBinding
+from schemas.bom import ModelBinding
 from schemas.drafts import Draft
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import CriterionVerdict, Served, Usage
-from workers.judge.families import related
 from workers.judge.parsing import parse_reply
 from workers.judge.pricing import Price, cost_usd
 from workers.judge.protocols import Counters, Model, Prompt, Question, Reply
@@ -19,15 +18,6 @@ from workers.judge.reading import ParsedReply, abstain
 from workers.judge.spans import verify_spans
 
 _UNREAD = (Cause.UNPARSEABLE, Cause.REFUSED)
-
-
-class Refusal(NamedTuple):
-    """Why a draft is not put before the model."""
-
-    label: Label
-    cause: Cause
-    detail: str
-    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +40,8 @@ class Asked:
 class ModelJudge:
     """Puts a draft before a model. Holds nothing between drafts, so that any number may be judged at the same time.
 
-    ``render`` makes the prompt of a draft, ``clauses`` are those that the criterion may cite, ``admitted`` the
-    generator families of the charter. ``clock`` is in seconds and measures latency.
+    ``render`` makes the prompt of a draft, ``clauses`` are those that the criterion may cite. ``clock`` is in seconds
+    and measures latency.
     """
 
     def __init__(
@@ -63,14 +53,12 @@ class ModelJudge:
         render: Callable[[Draft], Prompt],
         schema: Mapping[str, Any],
         clauses: Collection[str],
-        decision: DecisionSettings,
-        admitted: Collection[str],
         price: Price | None,
         counters: Counters,
         clock: Callable[[], float],
     ) -> None:
         self._criterion_id, self._model, self._binding, self._render = criterion_id, model, binding, render
-        self._schema, self._clauses, self._decision, self._admitted = schema, clauses, decision, admitted
+        self._schema, self._clauses = schema, clauses
         self._price, self._counters, self._clock = price, counters, clock
 
     @property
@@ -79,19 +67,10 @@ class ModelJudge:
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
         """A verdict, always: what a draft, a model or a reply holds ends in an abstain with its cause."""
-        refusal = refused(draft, decision=self._decision, own_family=self._binding.family, admitted=self._admitted)
-        if refusal is not None:
-            verdict = not_asked(self._criterion_id, self._binding.model, refusal)
-        else:
-            asked, parsed = await self._ask(draft, deadline)
-            verdict = verdict_of(
-                asked,
-                parsed,
-                draft.text,
-                criterion_id=self._criterion_id,
-                pinned=self._binding.model,
-                price=self._price,
-            )
+        asked, parsed = await self._ask(draft, deadline)
+        verdict = verdict_of(
+            asked, parsed, draft.text, criterion_id=self._criterion_id, pinned=self._binding.model, price=self._price
+        )
         self._count(verdict)
         return verdict
 
@@ -123,23 +102,6 @@ class ModelJudge:
             self._counters.count("model_cost_usd", usage.cost_usd, criterion=criterion)
 
 
-def refused(draft: Draft, *, decision: DecisionSettings, own_family: str, admitted: Collection[str]) -> Refusal | None:
-    """Why no call is made for a draft, or None."""
-    context = draft.context
-    if not context.instructed:
-        return Refusal(Label.ABSTAIN, Cause.NO_INSTRUCTION, "context.instruction is missing or blank")
-    if any(item.metadata is None for item in context.items):
-        return Refusal(Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT, "a context item has no metadata")
-    if len(draft.text) > decision.max_draft_chars:
-        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"text of {len(draft.text)} characters")
-    if (size := len(context.model_dump_json())) > decision.max_context_chars:
-        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"context of {size} characters")
-    if related(draft.generator_model, own=own_family, admitted=admitted):
-        detail = "the generator is of the judge's own family or of none that the charter admits"
-        return Refusal(Label.ABSTAIN, Cause.SAME_FAMILY, detail, (Flag.SAME_FAMILY,))
-    return None
-
-
 def read(reply: Reply, *, clauses: Collection[str]) -> ParsedReply[Label]:
     """What a reply says. Reasoning without an answer is a truncated reply, whatever its finish reason."""
     if reply.reasoned:
@@ -150,19 +112,6 @@ def read(reply: Reply, *, clauses: Collection[str]) -> ParsedReply[Label]:
 def unread(parsed: ParsedReply[Label]) -> bool:
     """True for a reply that may be asked for again; a judge that abstains in due form (with a reason) has answered."""
     return parsed.cause in _UNREAD and parsed.reason is None
-
-
-def not_asked(criterion_id: str, judge: str, refusal: Refusal) -> CriterionVerdict:
-    """The verdict on a draft that was not put before the model: it cost exactly nothing."""
-    return CriterionVerdict(
-        criterion_id=criterion_id,
-        label=refusal.label,
-        cause=refusal.cause,
-        detail=refusal.detail,
-        judge=judge,
-        flags=refusal.flags,
-        usage=Usage(input_tokens=0, output_tokens=0, cost_usd=0.0),
-    )
 
 
 def verdict_of(

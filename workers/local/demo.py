@@ -55,7 +55,7 @@ class Demo:
     def __init__(self, stage: Stage, items: Sequence[DemoItem], poison: Sequence[PoisonRecord]) -> None:
         self._stage, self._items, self._poison = stage, items, poison
         self._drafts: dict[str, Draft] = {}  # by judged hash: the producer's own memory of what it wrote
-        self._second_pass = False
+        self._second_pass_began: datetime | None = None
         self.board = Board(len(items), len(poison))
 
     async def run(self, changed: Callable[[], None]) -> Board:
@@ -66,9 +66,8 @@ class Demo:
         )
         await self._publish_poison()
         await loop.run(first, lambda: self.board.first_pass_done)
-        self._second_pass = True
+        self._second_pass_began = _now()
         again = [draft for draft in first if not self.board.decisions[draft.item_id].causes]
-        self.board.cached_verdicts, self.board.second_pass = 0, 0
         await loop.run(again, lambda: self.board.second_pass >= len(again))
         return self.board
 
@@ -83,17 +82,17 @@ class Demo:
         return draft
 
     def _answer(self, request: RevisionRequest) -> Draft | None:
-        if self._second_pass:
+        if self._second_pass_began is not None:
             return None
         draft = revise(self._drafts[request.judged_sha256], request, now=_now())
         return self._remembered(draft) if draft is not None else None
 
     def _heard(self, changed: Callable[[], None]) -> Callable[[Message | None, InRecord], None]:
         def heard(message: Message | None, record: InRecord) -> None:
-            if self._second_pass:
-                self._count_again(message)
-            else:
+            if self._second_pass_began is None:
                 self._count(message, record)
+            else:
+                self._count_again(message, self._second_pass_began)
             changed()
 
         return heard
@@ -117,9 +116,9 @@ class Demo:
             case _:
                 pass
 
-    def _count_again(self, message: Message | None) -> None:
-        """The reader begins at the beginning again: what it saw before the second pass is passed over."""
-        if isinstance(message, AttemptRecord) and message.cached_verdicts:
+    def _count_again(self, message: Message | None, began: datetime) -> None:
+        """The reader begins at the beginning again: what was judged before the second pass is passed over."""
+        if isinstance(message, AttemptRecord) and message.judged_at >= began:
             self.board.second_pass += 1
             self.board.cached_verdicts += message.cached_verdicts
 

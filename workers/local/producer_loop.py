@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from datetime import datetime
 
 from schemas.codec import decode
 from schemas.drafts import Draft
-from schemas.errors import BadMessage
+from schemas.errors import BadMessage, DependencyUnavailable
 from schemas.headers import CE_TYPE, header, trace_of
 from schemas.message import Message
 from schemas.revisions import RevisionRequest
@@ -22,6 +23,7 @@ Answer = Callable[[RevisionRequest], Draft | None]
 Heard = Callable[[Message | None, InRecord], None]
 """Told of every record on the topics; the message is None where the topic carries bytes that are nobody's message."""
 
+PATIENCE_S = 120.0
 _BATCH = 200
 
 
@@ -49,18 +51,30 @@ class ProducerLoop:
             await self._stage.producer.produce(records[start : start + _BATCH])
 
     async def until(self, done: Callable[[], bool]) -> None:
-        """Answer and listen until ``done``; it is asked after every message."""
+        """Answer and listen until ``done``; it is asked after every message.
+
+        Raises DependencyUnavailable when nothing is heard for PATIENCE_S.
+        """
         full = [self._stage.names.full(topic) for topic in self._topics]
-        async for record in follow(self._stage.kafka, full, from_beginning=True):
-            await self._take(record)
-            if done():
-                return
+        async with aclosing(follow(self._stage.kafka, full, from_beginning=True)) as records:
+            while not done():
+                await self._take(await self._next(records))
+
+    async def _next(self, records: AsyncIterator[InRecord]) -> InRecord:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await anext(records)
+        except TimeoutError as error:
+            raise DependencyUnavailable(f"the workers have said nothing for {PATIENCE_S:g} s; see their log") from error
 
     async def run(self, drafts: Iterable[Draft], done: Callable[[], bool]) -> None:
         """Publish, and listen meanwhile, until ``done``."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self.publish(drafts))
-            await self.until(done)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.publish(drafts))
+                await self.until(done)
+        except ExceptionGroup as group_of_one:
+            raise group_of_one.exceptions[0] from None
 
     async def _take(self, record: InRecord) -> None:
         message = self._read(record)

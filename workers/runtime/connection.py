@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from schemas.errors import DependencyUnavailable, SettingsError
 from workers.runtime.settings import Settings
@@ -62,12 +62,20 @@ async def check(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 1
         await client.bootstrap()
         metadata = await client.fetch_all_metadata()
     except KafkaError as error:
-        raise DependencyUnavailable(f"no Kafka at {','.join(kafka.servers)}: {error}") from error
+        raise DependencyUnavailable(no_kafka(kafka, error)) from error
     finally:
         await client.close()
     missing = sorted(set(topics) - metadata.topics())
     if missing:
         raise DependencyUnavailable(f"topic {', '.join(missing)} does not exist; `assay topics create` makes it")
+
+
+def no_kafka(kafka: Connection, error: KafkaError) -> str:
+    """One line for a person. The client's own words where they say more than that nobody answers."""
+    where = f"no Kafka at {','.join(kafka.servers)}"
+    if isinstance(error, KafkaConnectionError) and not kafka.tls and not kafka.sasl_mechanism:
+        return f"{where}: nobody answers; is it running, and is ASSAY_KAFKA right?"
+    return f"{where}: {error}"
 
 
 def _tls(settings: Settings) -> ssl.SSLContext:

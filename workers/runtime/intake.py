@@ -59,6 +59,7 @@ class Intake:
             batch_timeout_ms=FETCH_WAIT_MS,
             fetch_max_wait_ms=FETCH_WAIT_MS,
             auto_offset_reset="earliest",
+            isolation_level="read_committed",  # a draft of an aborted transaction was never published
             ack_policy=AckPolicy.MANUAL,
             listener=_Listener(pump),
             parser=_raw,
@@ -83,7 +84,7 @@ class Intake:
         """Join the groups. Kafka and the topics must have been checked before. Raises DependencyUnavailable."""
         for subscriber, pump in self._pumps:
             pump.start(KafkaMembership(partial(getattr, subscriber, "consumer")))
-        for pause_s in (0.2, 1.0, None):
+        for pause_s in (0.2, 0.5, 1.0, 2.0, None):
             try:
                 await self._broker.connect()
                 config: Any = self._broker.config.broker_config

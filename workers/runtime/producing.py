@@ -115,7 +115,7 @@ class ConfirmedProducer:
         except BaseException:
             self._waiting -= 1
             raise
-        self._look(group)
+        self._await(group)
 
     async def _hand_over(self, outs: Sequence[OutRecord], confirmed: Confirmed, tries: int = 0) -> _Group:
         if self._producer is None:
@@ -130,6 +130,13 @@ class ConfirmedProducer:
                 break  # later ones must not overtake it
         return _Group(outs, futures, list(outs[len(futures) :]), error, tries, confirmed)
 
+    def _await(self, group: _Group) -> None:
+        """Look again when the last record of the group is settled: mostly all others are settled by then."""
+        if group.futures:
+            group.futures[-1].add_done_callback(lambda _: self._look(group))
+        else:
+            self._look(group)
+
     def _look(self, group: _Group) -> None:
         """Take out what is settled; come back when the next one is; in the end say so."""
         futures = group.futures
@@ -141,7 +148,7 @@ class ConfirmedProducer:
                 group.unconfirmed.insert(0, group.outs[len(futures)])
         self._last_news = time.monotonic()
         if futures:
-            futures[-1].add_done_callback(lambda _: self._look(group))
+            self._await(group)
         elif group.error is None:
             self._settle(group, None)
         else:
@@ -161,7 +168,7 @@ class ConfirmedProducer:
         except FatalError as stopped:
             self._settle(group, stopped)
         else:
-            self._look(again)
+            self._await(again)
 
     def _settle(self, group: _Group, error: FatalError | None) -> None:
         self._waiting -= 1

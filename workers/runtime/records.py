@@ -37,8 +37,10 @@ class OutRecord(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes this record takes as a Kafka batch of its own: an upper bound."""
-        headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
-        return _FRAMING_BYTES + headers + len(self.key or b"") + len(self.value or b"")
+        size = _FRAMING_BYTES + len(self.key or b"") + len(self.value or b"")
+        for name, value in self.headers:
+            size += len(name.encode()) + len(value or b"") + 10
+        return size
 
 
 def from_kafka(record: Any) -> InRecord:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -124,14 +122,23 @@ class Worker:
             await self._health.stop()
 
     async def _work(self, stop: asyncio.Event, ready: Callable[[], None] | None) -> None:
+        joining = asyncio.create_task(self._join(ready))
         try:
-            await self._intake.start()
-            event("started", routes=",".join(route.topic for route in self._routes))
-            if ready is not None:
-                ready()
-            await _first_of(stop, *(pump.failed for pump in self.pumps))
+            await _first_of(joining, stop, *(pump.failed for pump in self.pumps))
         finally:
+            joining.cancel()
+            await asyncio.gather(joining, return_exceptions=True)
             await self._wind_down()
+        if not joining.cancelled():
+            await joining
+
+    async def _join(self, ready: Callable[[], None] | None) -> None:
+        """Join the groups, which may take a whole rebalance: beside the wait for the end and not before it."""
+        await self._intake.start()
+        event("started", routes=",".join(route.topic for route in self._routes))
+        if ready is not None:
+            ready()
+        await asyncio.Event().wait()
 
     async def _wind_down(self) -> None:
         """Drain and commit, then leave the group: the other way round, what was drained would run again elsewhere."""
@@ -154,26 +161,10 @@ class Worker:
                 raise FatalError(f"unexpected {type(pump.error).__name__} at {where}") from pump.error
 
 
-async def run_worker(
-    name: str, settings: Settings, routes: Sequence[Route], *, topics: Iterable[str] = (), metrics: Metrics
-) -> None:
-    """A worker as a process: runs until SIGTERM or SIGINT. Returns after a clean stop, raises as ``Worker.run``."""
-    stop = asyncio.Event()
-    with_signals = threading.current_thread() is threading.main_thread()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT) if with_signals else ():
-        loop.add_signal_handler(number, stop.set)
-    try:
-        await Worker(name, settings, routes, metrics=metrics).run(topics=topics, stop=stop)
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT) if with_signals else ():
-            loop.remove_signal_handler(number)
-
-
-async def _first_of(*events: asyncio.Event) -> None:
+async def _first_of(task: asyncio.Task[None], *events: asyncio.Event) -> None:
     waiting = [asyncio.create_task(one.wait()) for one in events]
     try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([task, *waiting], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in waiting:
-            task.cancel()
+        for one in waiting:
+            one.cancel()

@@ -56,6 +56,12 @@ def test_the_strata_table_comes_out_as_printed(rho, revised, drafts):
     assert row["drafts_per_item"] == pytest.approx(drafts, abs=0.0050001)
 
 
+@pytest.mark.parametrize(("rho", "net"), [("0.5", -21_136), ("1", 3_370)])
+def test_the_net_value_of_retries_comes_out_as_printed(rho, net):
+    # S2 6.2: about -21,000 and about +3,400 (from unrounded volumes)
+    assert table()[f"gate + critic (K=3, rho={rho})"]["retries_net_value"] == pytest.approx(net, abs=1)
+
+
 def test_a_stratum_without_items_is_null_with_a_reason():
     row = table()["gate only (K=0)"]
     assert row["post_revision_defect_share"] is None
@@ -77,7 +83,7 @@ def test_the_chooser_says_that_at_fifty_to_one_not_even_the_first_pass_pays():
     document = json.loads(run("--json").stdout)
     assert document["budgets"]["best_budget"] is None
     assert document["budgets"]["steps"][0]["net_value"] == pytest.approx(-31_440)  # 2,560 - 680 x 50
-    assert "not even the first pass pays" in document["budgets"]["best_budget_reason"]
+    assert "the first pass loses" in document["budgets"]["best_budget_reason"]
 
 
 def test_the_chooser_stops_where_the_step_is_dirtier_than_break_even():

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from schemas.bom import DecisionSettings, ModelBinding
+from schemas.bom import ModelBinding
 from schemas.drafts import Draft
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause, Flag, Label
-from schemas.verdicts import Served, Usage
+from schemas.verdicts import Served
 from tests.data import data_file, data_rows
 from tests.services.model_server import PASS, ModelServer, answers, completion, echoes, model_server, sends
 from tests.workers.judge.asked import binding, draft, within
@@ -39,8 +39,6 @@ def judge_by(
     model: Model | Answer,
     *,
     bound: ModelBinding | None = None,
-    decision: DecisionSettings | None = None,
-    admitted: tuple[str, ...] = (),
     counters: Counters | None = None,
 ) -> ModelJudge:
     return ModelJudge(
@@ -50,8 +48,6 @@ def judge_by(
         render=lambda judged: Prompt("You judge.", judged.text),
         schema=STRICT_SCHEMA,
         clauses=("G-1", "G-2"),
-        decision=decision or DecisionSettings(),
-        admitted=admitted,
         price=Price(input_per_mtok=2.5, output_per_mtok=10.0),
         counters=counters or NoCounters(),
         clock=asyncio.get_running_loop().time,
@@ -95,51 +91,6 @@ async def test_the_question_carries_prompt_schema_and_draft() -> None:
 
     await judge_by(answer).judge(draft(TEXT), deadline=within(5))
     assert asked == [Question("grounding", Prompt("You judge.", TEXT), STRICT_SCHEMA, draft(TEXT))]
-
-
-FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost_usd=0.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "label", "cause", "flags"),
-    [
-        ({"context": {}}, Label.ABSTAIN, Cause.NO_INSTRUCTION, ()),
-        ({"context": {"instruction": " \n"}}, Label.ABSTAIN, Cause.NO_INSTRUCTION, ()),
-        (
-            {"context": {"instruction": "x", "items": [{"role": "target"}]}},
-            Label.MISSING_EVIDENCE,
-            Cause.UNREADABLE_CONTEXT,
-            (),
-        ),
-        ({"text": "x" * 101}, Label.ABSTAIN, Cause.OVERSIZE, ()),
-        ({"context": {"instruction": "x" * 201}}, Label.ABSTAIN, Cause.OVERSIZE, ()),
-        (
-            {"context": {"instruction": "x", "items": [{"role": "target", "metadata": {"a": ["x" * 201]}}]}},
-            Label.ABSTAIN,
-            Cause.OVERSIZE,
-            (),
-        ),
-        ({"generator_model": "judge-writer"}, Label.ABSTAIN, Cause.SAME_FAMILY, (Flag.SAME_FAMILY,)),
-        ({"generator_model": "stranger"}, Label.ABSTAIN, Cause.SAME_FAMILY, (Flag.SAME_FAMILY,)),
-    ],
-)
-async def test_some_drafts_are_not_put_before_the_model_and_cost_nothing(
-    changes: dict[str, Any], label: Label, cause: Cause, flags: tuple[Flag, ...]
-) -> None:
-    def never(_: Question) -> Reply:
-        raise AssertionError("no call may be made")
-
-    sizes = DecisionSettings(max_draft_chars=100, max_context_chars=200)
-    judge = judge_by(never, decision=sizes, admitted=("gen",))
-    verdict = await judge.judge(draft(**{"text": TEXT, **changes}), deadline=within(5))
-    assert (verdict.label, verdict.cause, verdict.flags, verdict.usage) == (label, cause, flags, FREE)
-
-
-async def test_a_draft_at_the_limits_and_of_an_admitted_family_is_judged() -> None:
-    sizes = DecisionSettings(max_draft_chars=len(TEXT), max_context_chars=200)
-    judge = judge_by(replying(PASS_), decision=sizes, admitted=("gen",))
-    verdict = await judge.judge(draft(TEXT, generator_model="gen-writer@2026-10-01"), deadline=within(5))
-    assert verdict.label is Label.PASS
 
 
 PASS_ = '{"label": "pass", "reason": "fine"}'

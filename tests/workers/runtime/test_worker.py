@@ -133,6 +133,32 @@ async def test_two_lives_run_every_draft_once(settings):
     assert sorted(seen) == sorted(f"text {n}" for n in range(20))
 
 
+async def test_it_can_be_stopped_while_it_joins(settings):
+    async with Running(settings, judge):
+        pass
+    again = Running(settings, judge)  # the embedded broker keeps it waiting for a second
+    await asyncio.sleep(0.3)
+    assert not again.ready.is_set()
+    assert '"no partitions assigned yet"' in (await again.ask("/readyz"))[1]
+    again.stop.set()
+    await asyncio.wait_for(again.task, 4)
+
+
+async def test_five_percent_of_the_drafts_meet_a_bug_and_the_rest_is_judged(settings, monkeypatch):
+    monkeypatch.setattr("workers.runtime.handling._BUG_PAUSES_S", (0.0, 0.0))
+
+    async def buggy(message, origin):
+        if int(message.text.removeprefix("text ")) % 20 == 7:
+            raise LookupError(message.text)
+        return await judge(message, origin)
+
+    async with Running(settings, buggy):
+        await publish(settings, *(draft(n) for n in range(100)))
+        requests, letters = await read(settings, "revision-requests", 95), await read(settings, "dead-letters", 5)
+    assert len({record.headers[1] for record in requests}) == 95
+    assert {record.value for record in letters} == {draft(n) for n in range(7, 100, 20)}
+
+
 async def test_what_is_fatal_ends_the_worker_with_its_reason(settings):
     async def broken(message, origin):
         raise FatalError("the judge is not what was certified")

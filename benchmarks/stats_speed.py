@@ -1,6 +1,6 @@
 """How fast the statistics are, as ratios against a plain baseline measured in the same run.
 
-    python -m benchmarks.statistics [--json]
+    python -m benchmarks.stats_speed [--json]
 
 The baselines are what one would write first: a Python loop over resamples and items for the band bootstrap, the
 ``krippendorff`` package for alpha, the public scalar function point by point for the sweep.
@@ -91,7 +91,7 @@ def sweep_row() -> dict[str, Any]:
     points = list(product(*axes, (0.0, 0.1, 0.3), (0.7, 0.8, 0.9, 0.95), (0.6, 0.8, 0.95)))
 
     def loop() -> None:
-        for rho in (0.0, 1.0):
+        for rho in (0.0, 1.0):  # chain_grid does both too
             for point in points:
                 retry_chain(ChainSettings(*point, rho))
 

@@ -1,0 +1,83 @@
+"""Which drafts are put before a model at all. It stands before the cache: a refused draft has no verdict to find."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from schemas.bom import DecisionSettings, ModelBinding
+from schemas.drafts import Draft
+from schemas.verdict_space import Cause, Flag, Label
+from schemas.verdicts import CriterionVerdict, Usage
+from workers.judge.families import related
+from workers.judge.protocols import Counters, Judge
+
+
+class Refusal(NamedTuple):
+    """Why a draft is not put before the model."""
+
+    label: Label
+    cause: Cause
+    detail: str
+    flags: tuple[Flag, ...] = ()
+
+
+class AdmittingJudge:
+    """Wraps any judge and refuses what no model may see.
+
+    The generator is not part of a cached verdict's key, so the check of its family cannot lie behind the cache.
+    ``admitted`` are the generator families of the charter.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        binding: ModelBinding,
+        decision: DecisionSettings,
+        admitted: Collection[str],
+        counters: Counters,
+    ) -> None:
+        self._judge, self._binding, self._decision = judge, binding, decision
+        self._admitted, self._counters = admitted, counters
+
+    @property
+    def criterion_id(self) -> str:
+        return self._judge.criterion_id
+
+    async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
+        refusal = refused(draft, decision=self._decision, own_family=self._binding.family, admitted=self._admitted)
+        if refusal is None:
+            return await self._judge.judge(draft, deadline=deadline)
+        self._counters.count("model_non_decisions", criterion=self.criterion_id, cause=refusal.cause)
+        return not_asked(self.criterion_id, self._binding.model, refusal)
+
+
+def refused(draft: Draft, *, decision: DecisionSettings, own_family: str, admitted: Collection[str]) -> Refusal | None:
+    """Why no call is made for a draft, or None."""
+    context = draft.context
+    if not context.instructed:
+        return Refusal(Label.ABSTAIN, Cause.NO_INSTRUCTION, "context.instruction is missing or blank")
+    if any(item.metadata is None for item in context.items):
+        return Refusal(Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT, "a context item has no metadata")
+    if len(draft.text) > decision.max_draft_chars:
+        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"text of {len(draft.text)} characters")
+    if (size := len(context.model_dump_json())) > decision.max_context_chars:
+        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"context of {size} characters")
+    if related(draft.generator_model, own=own_family, admitted=admitted):
+        detail = "the generator is of the judge's own family or of none that the charter admits"
+        return Refusal(Label.ABSTAIN, Cause.SAME_FAMILY, detail, (Flag.SAME_FAMILY,))
+    return None
+
+
+def not_asked(criterion_id: str, judge: str, refusal: Refusal) -> CriterionVerdict:
+    """The verdict on a draft that was not put before the model: it cost exactly nothing."""
+    return CriterionVerdict(
+        criterion_id=criterion_id,
+        label=refusal.label,
+        cause=refusal.cause,
+        detail=refusal.detail,
+        judge=judge,
+        flags=refusal.flags,
+        usage=Usage(input_tokens=0, output_tokens=0, cost_usd=0.0),
+    )
