@@ -190,8 +190,11 @@ async def test_a_control_topic_that_cannot_be_understood_changes_nothing(
 async def test_a_worker_that_is_stopped_and_started_in_the_middle_loses_nothing(
     services: ChildServices, unique: Unique, tmp_path: Path
 ) -> None:
-    slow = {"matches": ".", "reply": PASS, "latency_s": 0.02}
-    async with scene(services, unique("restart"), bom=one_judge_bom(tmp_path, slow), concurrency=10, window=20) as on:
+    bom = one_judge_bom(tmp_path, {"matches": ".", "reply": PASS, "latency_s": 0.02})
+    few = {"concurrency": 10, "window": 20}
+    # The embedded broker lets a newcomer wait for the session time-out of the one who left.
+    quick = {"session_timeout_s": 2.5, "drain_timeout_s": 0.5}
+    async with scene(services, unique("restart"), bom=bom, **few, **quick) as on:
         await on.publish(*(draft(f"sku-{n}", f"Kettle {n} of the restart.") for n in range(150)))
         for seen in (20, 60):
             await on.until(lambda: len(on.said(ItemDecision)) >= seen)  # noqa: B023 - called within the loop
