@@ -39,6 +39,7 @@ def replay(
     sources: Annotated[list[Path] | None, typer.Option(help="Texts that the drafts point to; may be repeated.")] = None,
     order: Annotated[str, typer.Option(help="Generators in the order of attempts, comma separated.")] = "",
     retry_budget: Annotated[int, typer.Option(min=0, max=100, help="K: how often a draft may be revised.")] = 3,
+    judges: Annotated[int, typer.Option(min=1, max=64, help="Judge workers; several need a Kafka of your own.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Run recorded drafts through the topics as if they were live, and say what would have been served."""
@@ -51,12 +52,15 @@ def replay(
     _warn_of_missing_sources(rows, texts)
     with clear_errors():
         settings = settings_of()
+        if judges > 1 and settings.kafka is None:
+            fail(
+                "--judges above 1 needs a Kafka of your own: set ASSAY_KAFKA (the embedded broker serves one of a group)"
+            )
         files = replay_bom(judge, drafts.read_bytes(), retry_budget=retry_budget)
         with _progress() as bar:
             task = bar.add_task(f"replaying {counted(len(items), 'item')}", total=len(items))
-            summary = asyncio.run(
-                run_replay(items, files, settings, progress=lambda ended: bar.update(task, completed=ended))
-            )
+            run = run_replay(items, files, settings, judges=judges, progress=lambda n: bar.update(task, completed=n))
+            summary = asyncio.run(run)
     if as_json:
         print_json(summary._asdict())
     else:
