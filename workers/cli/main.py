@@ -6,7 +6,22 @@ import logging
 
 import typer
 
-from workers.cli import bom, control, demo, judge, plan, publish, replay, run, settings, simulate, tail, topics, trace
+from workers.cli import (
+    bom,
+    control,
+    demo,
+    dlq,
+    judge,
+    plan,
+    publish,
+    replay,
+    run,
+    settings,
+    simulate,
+    tail,
+    topics,
+    trace,
+)
 from workers.cli.output import Exit, fail
 
 app = typer.Typer(
@@ -16,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, settings, plan, simulate):
+for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, dlq, settings, plan, simulate):
     group.register(app)
 
 
