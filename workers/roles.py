@@ -134,6 +134,8 @@ def prices_of(settings: Settings) -> Prices:
         return read_prices(settings.prices.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"ASSAY_PRICES: {settings.prices} cannot be read ({type(error).__name__})") from error
+    except SettingsError as error:
+        raise SettingsError(f"ASSAY_PRICES: {settings.prices}: {error}") from error
 
 
 class _Counting:
