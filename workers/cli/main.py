@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import logging
+import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
@@ -22,7 +24,7 @@ from workers.cli import (
     topics,
     trace,
 )
-from workers.cli.output import Exit, fail
+from workers.cli.output import Exit, notes
 
 app = typer.Typer(
     name="assay",
@@ -35,13 +37,40 @@ for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topi
     group.register(app)
 
 
+@app.callback()
+def assay(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"assay {metadata.version('assay')}")
+        raise typer.Exit
+
+
 def main() -> None:
-    # Libraries that log a failure on top of raising it would say everything twice; `assay run` sets up its own log.
-    logging.getLogger().addHandler(logging.NullHandler())
+    """The entry point: a mistake in the arguments is one line, like every other mistake."""
     try:
-        app(prog_name="assay")
-    except KeyboardInterrupt:
-        fail("interrupted", Exit.INTERRUPTED)
+        code = app(standalone_mode=False)
+    except typer.TyperException as error:
+        code = _usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        _say("interrupted")
+        code = Exit.FATAL
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone: nothing is left to be said to them
+        code = Exit.OK
+    sys.exit(int(code or 0))
+
+
+def _usage(error: typer.TyperException) -> Exit:
+    what = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    if what:  # without arguments the help has been shown: that says it all
+        _say(f"{what}. See `{context.command_path if context else 'assay'} --help`.")
+    return Exit.USAGE
+
+
+def _say(what: str) -> None:
+    notes.print(f"assay: {what}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

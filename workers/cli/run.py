@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
@@ -86,7 +86,13 @@ def _services(settings: Settings) -> Iterator[dict[str, str]]:
         redis = settings.redis.get_secret_value() if settings.redis else services.redis
         notes.print(f"embedded broker at {services.kafka}, in memory only: for trying out.", highlight=False)
         with _announced(Whereabouts(services.kafka, redis, os.getpid())):
-            yield {**environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+            yield {**_patience(environ), **environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+
+
+def _patience(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Short time-outs, unless some are given: the embedded broker lets a restarted worker wait for its former self."""
+    short = {"ASSAY_SESSION_TIMEOUT_S": "6", "ASSAY_DRAIN_TIMEOUT_S": "3"}
+    return {} if environ.keys() & short.keys() else short
 
 
 @contextmanager

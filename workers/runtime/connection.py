@@ -57,6 +57,13 @@ def connection(settings: Settings) -> Connection:
 
 async def check(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 10_000) -> None:
     """Kafka answers and has these topics. Raises DependencyUnavailable with one line that says what is missing."""
+    missing = await missing_topics(kafka, topics, timeout_ms=timeout_ms)
+    if missing:
+        raise DependencyUnavailable(f"topic {', '.join(missing)} does not exist; `assay topics create` makes it")
+
+
+async def missing_topics(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 10_000) -> list[str]:
+    """Those of the topics (full names) that do not exist. Raises DependencyUnavailable when Kafka does not answer."""
     client = AIOKafkaClient(**kafka.options(), request_timeout_ms=timeout_ms)
     try:
         await client.bootstrap()
@@ -65,9 +72,7 @@ async def check(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 1
         raise DependencyUnavailable(no_kafka(kafka, error)) from error
     finally:
         await client.close()
-    missing = sorted(set(topics) - metadata.topics())
-    if missing:
-        raise DependencyUnavailable(f"topic {', '.join(missing)} does not exist; `assay topics create` makes it")
+    return sorted(set(topics) - metadata.topics())
 
 
 def no_kafka(kafka: Connection, error: KafkaError) -> str:
