@@ -1,4 +1,7 @@
-"""``python -m benchmarks [NAME...] [--real] [--json]``: all benches, or the named ones. Exit code 1: a target is missed."""
+"""``python -m benchmarks [NAME...] [--real] [--json]``: all benches, or the named ones.
+
+Exit code 1: a target is missed.
+"""
 
 from __future__ import annotations
 

@@ -73,8 +73,7 @@ def http_bom(folder: Path) -> Path:
         "attempt_timeout_s": 20,
         "max_attempts": 2,
     }
-    built = _sealed(folder, {"charter.yaml": charter, "bindings.yaml": {"judges": {"primary": binding}}}, one=True)
-    return built
+    return _sealed(folder, {"charter.yaml": charter, "bindings.yaml": {"judges": {"primary": binding}}}, one=True)
 
 
 def _charter() -> dict[str, Any]:
