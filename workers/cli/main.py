@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from importlib import metadata
 from typing import Annotated
@@ -48,13 +49,15 @@ def assay(
 
 def main() -> None:
     """The entry point: a mistake in the arguments is one line, like every other mistake."""
+    # Libraries that log a failure on top of raising it would say everything twice; a worker sets up its own log.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="assay", standalone_mode=False)
     except typer.TyperException as error:
         code = _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted")
-        code = Exit.FATAL
+        code = Exit.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone: nothing is left to be said to them
         code = Exit.OK

@@ -53,9 +53,7 @@ def replay(
     with clear_errors():
         settings = settings_of()
         if judges > 1 and settings.kafka is None:
-            fail(
-                "--judges above 1 needs a Kafka of your own: set ASSAY_KAFKA (the embedded broker serves one of a group)"
-            )
+            fail("--judges above 1 needs a Kafka of your own: set ASSAY_KAFKA (the embedded one serves one of a group)")
         files = replay_bom(judge, drafts.read_bytes(), retry_budget=retry_budget)
         with _progress() as bar:
             task = bar.add_task(f"replaying {counted(len(items), 'item')}", total=len(items))
