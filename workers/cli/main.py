@@ -29,7 +29,6 @@ from workers.cli.output import Exit, notes
 
 app = typer.Typer(
     name="assay",
-    help="Event-driven workers that run an LLM judge over its whole life.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -38,13 +37,22 @@ for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topi
     group.register(app)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        try:
+            typer.echo(f"assay {metadata.version('assay')}")
+        except metadata.PackageNotFoundError:
+            typer.echo("assay, run from a source tree that is not installed")
+        raise typer.Exit
+
+
 @app.callback()
 def assay(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"assay {metadata.version('assay')}")
-        raise typer.Exit
+    """Event-driven workers that run an LLM judge over its whole life."""
 
 
 def main() -> None:
