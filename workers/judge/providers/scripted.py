@@ -13,8 +13,8 @@ from typing import Annotated, Any, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from schemas.bom import Strict
 from schemas.errors import BomError, ModelError
+from schemas.strict import Strict
 from schemas.verdict_space import Cause
 from workers.judge.protocols import Question, Reply
 
