@@ -135,7 +135,7 @@ def _asked(leaf: Leaf, form: VerdictForm, criterion: Criterion, bom: Bom, around
     clauses = citable(criterion, bom)
     judge = ModelJudge(
         criterion.id,
-        model=_model(leaf.binding, bom, clauses, around),
+        model=_model(leaf.binding, bom, clauses, criterion.form, around),
         binding=leaf.binding,
         render=renderer(criterion, bom, swapped=form.swapped),
         form=form,
@@ -164,8 +164,8 @@ def _entry(leaf: Leaf, form: VerdictForm, criterion: Criterion) -> str:
     return "/".join((criterion.id, leaf.place, *order))
 
 
-def _model(binding: ModelBinding, bom: Bom, clauses: Sequence[str], around: Surroundings) -> Model:
-    build = partial(build_model, binding, files=bom.files, clauses=clauses)
+def _model(binding: ModelBinding, bom: Bom, clauses: Sequence[str], form: Form, around: Surroundings) -> Model:
+    build = partial(build_model, binding, files=bom.files, clauses=clauses, form=form)
     model = build(endpoint=around.endpoint, client=around.client, rng=around.rng, clock=around.clock)
     return ListeningModel(model, around.heard) if around.heard is not None else model
 

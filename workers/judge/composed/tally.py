@@ -60,7 +60,7 @@ def _decision(members: Mapping[str, CriterionVerdict], rule: Rule) -> dict[str, 
 
 def _won(members: Mapping[str, CriterionVerdict], names: Sequence[str], rule: Rule) -> dict[str, Any]:
     """The decision in the words of its weightiest supporter, with the panel's own measure."""
-    speaker = max(sorted(names, reverse=True), key=lambda name: rule.weights[name])
+    speaker = max(sorted(names), key=lambda name: rule.weights[name])
     return like(
         members[speaker],
         detail=f"{len(names)} of {len(members)} say {members[speaker].label}",
@@ -76,7 +76,7 @@ def _disagreed(
     detail = ", ".join(f"{len(names)} say {label}" for label, names in said.items()) + f" of {len(members)}"
     if rule.on_disagreement is OnDisagreement.ABSTAIN:
         return {"label": Label.ABSTAIN, "cause": Cause.PANEL_DISAGREEMENT, "detail": detail}
-    speaker = max(sorted(said[Label.FAIL], reverse=True), key=lambda name: rule.weights[name])
+    speaker = max(sorted(said[Label.FAIL]), key=lambda name: rule.weights[name])
     return like(members[speaker], detail=f"{detail}; a disagreement fails", served=None)
 
 
