@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from workers.cli import bom, control, demo, judge, plan, publish, replay, run, settings, simulate, tail, topics, trace
+from workers.cli import (
+    bom,
+    conformance,
+    control,
+    demo,
+    judge,
+    plan,
+    publish,
+    replay,
+    run,
+    settings,
+    simulate,
+    tail,
+    topics,
+    trace,
+)
 from workers.cli.output import Exit, fail
 
 app = typer.Typer(
@@ -14,7 +29,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, settings, plan, simulate):
+for group in (
+    demo,
+    run,
+    publish,
+    tail,
+    trace,
+    replay,
+    judge,
+    conformance,
+    bom,
+    control,
+    topics,
+    settings,
+    plan,
+    simulate,
+):
     group.register(app)
 
 
