@@ -85,10 +85,10 @@ class HedgingShift:
 HEDGES: Final = frozenset(
     {
         "about", "almost", "apparently", "approximately", "arguably", "around", "broadly", "can", "could",
-        "essentially", "fairly", "generally", "largely", "likely", "mainly", "may", "maybe", "might", "mostly", "nearly",
-        "often", "partly", "perhaps", "possibly", "potentially", "practically", "presumably", "probably", "quite", "rather",
-        "relatively", "roughly", "seem", "seemingly", "seems", "should", "sometimes", "somewhat", "tend", "tends",
-        "typically", "usually",
+        "essentially", "fairly", "generally", "largely", "likely", "mainly", "may", "maybe", "might",
+        "mostly", "nearly", "often", "partly", "perhaps", "possibly", "potentially", "practically",
+        "presumably", "probably", "quite", "rather", "relatively", "roughly", "seem", "seemingly", "seems",
+        "should", "sometimes", "somewhat", "tend", "tends", "typically", "usually",
     }
 )  # fmt: skip
 """Words that take a statement half back. A text that is revised to please a judge collects them (S2 6.6)."""

@@ -23,6 +23,8 @@ def evaluate(runs: Sequence[Run]) -> Finding:
         "test_retest": _agreement(runs),
         "labels": _by_criterion(runs),
     }
+    if raised := [run.error for run in runs if run.error is not None]:
+        return failed(f"the judge raised {raised[0]} on {len(raised)} of {len(runs)} identical inputs", **evidence)
     if len(said) == 1:
         return passed(f"{len(runs)} identical inputs, {len(runs)} identical verdicts", **evidence)
     odd = len(runs) - max(said.values())

@@ -16,7 +16,7 @@ def evaluate(cold: Sequence[Run], warm: Sequence[Run]) -> Finding:
     changed = [
         before.draft.item_id
         for before, after in zip(cold, warm, strict=True)
-        if before.error != after.error or _content(before.verdicts) != _content(after.verdicts)
+        if before.error or after.error or _content(before.verdicts) != _content(after.verdicts)
     ]
     hits = sum(verdict.cached for run in warm for verdict in run.verdicts)
     evidence = {"drafts": len(cold), "changed": len(changed), "from_cache": hits}
