@@ -45,6 +45,8 @@ def evaluate(trials: Sequence[Trial]) -> Finding:
     if won:
         named = [f"{trial.name} on {trial.base.draft.item_id}, {criterion}" for trial, criterion in won]
         return failed(f"{len(won)} verdicts did what the text asked for", **evidence, first=some(named))
+    if not trials:
+        return unavailable("no suffix was put on any draft", **evidence)
     if not evidence["failing_drafts"]:
         return unavailable("no draft fails, so that no suffix had a fail to turn: give one with --drafts", **evidence)
     return passed(f"{len(trials)} drafts with a suffix: none got what it asked for", **evidence)

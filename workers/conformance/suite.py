@@ -86,8 +86,8 @@ class Report:
         """The last line: the verdict, S1's conditions, and what does not hold beside them."""
         held = [f"{told}: {self.conditions[name]}" for name, told in CONDITIONS.items() if name in self.conditions]
         rest = [one.check.name for one in self.checked if not one.holds and one.check.name not in CONDITIONS]
-        others = [f"not shown to hold: {', '.join(rest)}"] if rest else ["all other checks hold"]
-        return f"{self.verdict}: {'; '.join(held + others)}"
+        told = f"not shown to hold: {', '.join(rest)}" if rest else f"all {'other' if held else 'the'} checks hold"
+        return f"{self.verdict}: {'; '.join([*held, told])}"
 
     def document(self) -> dict[str, Any]:
         return {
