@@ -27,7 +27,7 @@ from schemas.topics import (
     Topic,
 )
 from workers.bom import load_bom, read_files
-from workers.judge.build import Surroundings, build_instrument
+from workers.judge.build import Surroundings, build_audit, build_instrument, calls_of
 from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.measuring import measure
 from workers.judge.pricing import Prices, read_prices
@@ -85,8 +85,8 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 @asynccontextmanager
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
-        instrument = build_instrument(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, instrument, now=_now)
+        around = await _surroundings(settings, bom, metrics, stack)
+        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)
@@ -121,8 +121,8 @@ async def endpoint_of(
     """Where the BOM's model is served and a client to ask it with; (None, None) where no binding is over HTTP."""
     if all(binding.provider is not Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
         return None, None
-    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
-    # Every draft in flight may ask for each criterion; waiting for a connection would count as the model's silence.
+    asked = calls_of(bom)
+    # Every draft in flight may ask for each of them; waiting for a connection would count as the model's silence.
     client = await stack.enter_async_context(http_client(max_connections=settings.concurrency * asked))
     return Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None, client
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from schemas.drafts import Context, ContextItem, Draft
 from schemas.errors import BomError
+from schemas.verdict_space import Form
 from tests.data import data_rows
 from workers.judge.spans import SpanVerifier
 from workers.judge.template import NOTHING, USER_SLOTS, PromptTemplate, check_rubric, fence_of
@@ -135,9 +136,9 @@ def assert_unbroken(one: Draft, fence: str) -> None:
     expected = [
         f"<{edge}{name}-{fence}>" for name in ("instruction", "constraints", "items", "text") for edge in ("", "/")
     ]
-    tags = re.findall(rf"</?(?:{'|'.join(USER_SLOTS)})-{fence}>", user)
+    tags = re.findall(rf"</?(?:{'|'.join(USER_SLOTS[Form.BINARY])})-{fence}>", user)
     assert tags == expected
-    for name in USER_SLOTS:
+    for name in USER_SLOTS[Form.BINARY]:
         data = slot(user, name, fence)
         assert not _TAG.search(data)
         assert "<|" not in data
