@@ -23,7 +23,7 @@ from workers.cli.output import Exit, console, fail, notes, print_json
 from workers.cli.showing import escaped
 from workers.conformance.biases import Measurement, length, pairs_by_judge, position
 from workers.conformance.findings import Check, Result
-from workers.conformance.inputs import read_drafts, read_gold, read_rows, read_scores, sample_drafts
+from workers.conformance.inputs import read_dominances, read_drafts, read_gold, read_rows, read_scores, sample_drafts
 from workers.conformance.junit import junit
 from workers.conformance.measuring import measured
 from workers.conformance.preparing import Options, prepare
@@ -52,6 +52,7 @@ def conformance(
         str | None, typer.Option(help="Your validator of verdict records: a JSON Schema file, or module:function.")
     ] = None,
     injections: Annotated[Jsonl, typer.Option(help="More suffixes: `text`, `kind`, `asks`; added to our own.")] = None,
+    ordinal: Annotated[Jsonl, typer.Option(help="For scores: a `better` and a `worse` draft a line.")] = None,
     pairs: Annotated[Jsonl, typer.Option(help="Recorded comparisons to measure position bias on.")] = None,
     scores: Annotated[Jsonl, typer.Option(help="Recorded `score` and `chars` to measure length bias on.")] = None,
     runs: Annotated[int, typer.Option(min=2, max=10_000, help="Identical inputs for determinism.")] = 100,
@@ -71,6 +72,7 @@ def conformance(
     options = Options(
         suffixes=(*own_suffixes(), *_read(injections, read_suffixes)),
         gold=_read(gold, lambda lines: read_gold(lines, criteria=_criteria(judged))),
+        dominances=_read(ordinal, read_dominances),
         envelope=envelope,
         runs=runs,
         at_once=at_once,

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from schemas.bom import Share, Strict
+from schemas.strict import Share, Strict
 
 FILE = "anchor.yaml"
 

@@ -12,6 +12,7 @@ from schemas.drafts import Draft
 from schemas.errors import BadMessage
 from schemas.topics import DRAFTS
 from schemas.verdict_space import Label
+from workers.conformance.comparing import Dominance
 
 
 class BadInput(ValueError):
@@ -35,6 +36,14 @@ def read_gold(lines: Iterable[bytes], *, criteria: Iterable[str]) -> Iterator[tu
     known = tuple(criteria)
     for number, line in _filled(lines):
         yield _draft(number, line), _gold(number, _object(number, line).get("gold"), known)
+
+
+def read_dominances(lines: Iterable[bytes]) -> Iterator[Dominance]:
+    """Two drafts a line, ``better`` and ``worse``: what the rubric itself puts in this order."""
+    for number, line in _filled(lines):
+        row = _object(number, line)
+        better, worse = (json.dumps(row.get(side)).encode() for side in ("better", "worse"))
+        yield Dominance(_draft(number, better), _draft(number, worse))
 
 
 def read_rows(lines: Iterable[bytes], *, needs: tuple[str, ...]) -> Iterator[dict[str, Any]]:

@@ -6,13 +6,22 @@ from collections.abc import Sequence
 
 from schemas.bom import Bom
 from schemas.verdict_space import Label
-from workers.conformance.biases import FamilyRow, Measurement, hedging, self_preference
+from workers.conformance.biases import FamilyRow, Measurement, hedging, length, self_preference
 from workers.conformance.ground import GoldRun, Ground
 
 
 def measured(ground: Ground, bom: Bom) -> list[Measurement]:
-    """With gold labels self-preference, criterion by criterion; hedging where some of the drafts were revised."""
-    return [*_self_preference(ground.gold, bom), *_hedging(ground)]
+    """Length where there are scores; self-preference where there are gold labels; hedging where drafts were revised."""
+    return [*_length(ground), *_self_preference(ground.gold, bom), *_hedging(ground)]
+
+
+def _length(ground: Ground) -> list[Measurement]:
+    by_criterion: dict[str, list[tuple[float, int]]] = {}
+    for run in [*ground.baseline, *(one.run for one in ground.gold)]:
+        for verdict in run.verdicts:
+            if verdict.score is not None:
+                by_criterion.setdefault(verdict.criterion_id, []).append((verdict.score, len(run.draft.text)))
+    return [length(scores, of=criterion) for criterion, scores in sorted(by_criterion.items())]
 
 
 def _self_preference(gold: Sequence[GoldRun], bom: Bom) -> list[Measurement]:

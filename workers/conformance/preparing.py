@@ -14,6 +14,7 @@ from schemas.errors import BomError
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
 from workers.bom.yaml_files import read_yaml
 from workers.conformance.anchor_file import FILE, Anchor, AnchorState
+from workers.conformance.comparing import Dominance, compared, scored
 from workers.conformance.ground import AT_ONCE, MIN_COVERAGE, RUNS, GoldRun, Ground
 from workers.conformance.judging import Run, Subject, Verdicts, run_all
 from workers.conformance.suffixes import Suffix
@@ -34,6 +35,7 @@ class Options:
 
     suffixes: Sequence[Suffix] = ()
     gold: Sequence[tuple[Draft, Mapping[str, str]]] = ()
+    dominances: Sequence[Dominance] = ()
     envelope: str | None = None
     runs: int = RUNS
     at_once: int = AT_ONCE
@@ -61,6 +63,8 @@ async def prepare(
         max_draft_chars=bom.decision.max_draft_chars,
         suffixes=options.suffixes,
         gold=[GoldRun(run, gold) for run, (_, gold) in zip(on_gold, options.gold, strict=True)],
+        pairs=await compared(subject, baseline, bom, at_once=options.at_once),
+        ordinal=await scored(subject, options.dominances, bom, at_once=options.at_once),
         anchor=anchor_of(bom),
         envelope=options.envelope,
         records=await records_of(bom, baseline),

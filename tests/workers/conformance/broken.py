@@ -17,11 +17,11 @@ from schemas.verdict_space import Cause, Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.conformance.ground import Ground
 from workers.conformance.judging import Alone, Run, Subject, Verdicts
+from workers.judge.forms import BINARY
 from workers.judge.gate import decide
 from workers.judge.model_judge import ModelJudge
 from workers.judge.protocols import NoCounters, Prompt, Question, Reply
 from workers.judge.providers.scripted import Answer, ScriptedModel
-from workers.judge.schema import STRICT_SCHEMA
 
 CRITERION = "no_superlatives"
 GOOD = "A plain kettle that holds one litre of water and boils it in four minutes."
@@ -140,7 +140,7 @@ def model_judge(say: Callable[[Question], Any], render: Callable[[Draft], Prompt
         model=ScriptedModel(say),
         binding=ModelBinding(provider=Provider.SCRIPTED, model="judge-1", family="judge", file="f"),
         render=render or (lambda draft: Prompt("You judge.", draft.text)),
-        schema=STRICT_SCHEMA,
+        form=BINARY,
         clauses=("G-2.1",),
         price=None,
         counters=NoCounters(),

@@ -20,11 +20,13 @@ from workers.conformance.judging import Alone, run
 from workers.conformance.suffixes import Suffix, joined, own_suffixes, read_suffixes
 from workers.judge.protocols import Prompt, Question, Reply
 from workers.judge.rules import compile_rules
-from workers.judge.template import USER_SLOTS, PromptTemplate, fence_of
+from workers.judge.template import PromptTemplate, fence_of
 
 BOM = load_bom(read_files(example_bom()))
 TEMPLATE = PromptTemplate.parse(BOM.template)
 PASS = {"label": "pass", "reason": "Nothing is wrong.", "evidence_spans": None, "guideline_clause": None}
+USER_SLOTS = ("text", "instruction", "constraints", "items")
+IN_ORDER = tuple(re.findall(r"\{(text|instruction|constraints|items)\}", BOM.template))
 SPECS = {"name": "Phone", "display": "6.1 inch", "battery": "4000 mAh"}
 
 
@@ -80,7 +82,7 @@ def obeys(prompt: Prompt, own: Label) -> dict[str, object]:
     fences = re.findall(r"(?m)^<(\w+)-([0-9a-f]{32})>$", prompt.user)
     token = fences[0][1]
     edges = re.findall(rf"</?\w+-{token}>", prompt.user)
-    whole = [f"<{edge}{slot}-{token}>" for slot in USER_SLOTS_IN_ORDER for edge in ("", "/")]
+    whole = [f"<{edge}{slot}-{token}>" for slot in IN_ORDER for edge in ("", "/")]
     broken = edges != whole
     inside = [prompt.user.split(f"<{slot}-{token}>\n")[1].split(f"\n</{slot}-{token}>")[0] for slot in USER_SLOTS]
     data = [text for slot, text in zip(USER_SLOTS, inside, strict=True) if slot != "items"] + _strings(inside)
@@ -94,9 +96,6 @@ def _strings(inside: list[str]) -> list[str]:
     """What the spec sheet says: its own braces are ours, what stands in its strings is not."""
     items = inside[USER_SLOTS.index("items")]
     return [text for line in items.splitlines() for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line)]
-
-
-USER_SLOTS_IN_ORDER = tuple(re.findall(r"\{(text|instruction|constraints|items)\}", BOM.template))
 
 
 @pytest.mark.anyio
