@@ -11,6 +11,7 @@ from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import CriterionVerdict, Usage
 from workers.judge.families import related
 from workers.judge.protocols import Counters, Judge
+from workers.judge.rules import RuleJudge
 
 
 class Refusal(NamedTuple):
@@ -60,6 +61,27 @@ class AdmittingJudge:
         return not_asked(self.criterion_id, self._binding.model, refusal)
 
 
+class AdmittingRules:
+    """Wraps a criterion's rules: no judge decides without an instruction (S1), or reads more than the BOM allows."""
+
+    def __init__(self, rules: RuleJudge, *, decision: DecisionSettings) -> None:
+        self._rules, self._decision = rules, decision
+
+    def verdict(self, draft: Draft) -> CriterionVerdict:
+        if (refusal := unjudgeable(draft, self._decision)) is not None:
+            return not_asked(self._rules.criterion_id, self._rules.name, refusal)
+        return self._rules.verdict(draft)
+
+
+def unjudgeable(draft: Draft, decision: DecisionSettings) -> Refusal | None:
+    """Why no judge at all may decide a draft, or None."""
+    if not draft.context.instructed:
+        return Refusal(Label.ABSTAIN, Cause.NO_INSTRUCTION, "context.instruction is missing or blank")
+    if len(draft.text) > decision.max_draft_chars:
+        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"text of {len(draft.text)} characters")
+    return None
+
+
 def refused(
     draft: Draft,
     *,
@@ -70,12 +92,10 @@ def refused(
 ) -> Refusal | None:
     """Why no call is made for a draft, or None."""
     context = draft.context
-    if not context.instructed:
-        return Refusal(Label.ABSTAIN, Cause.NO_INSTRUCTION, "context.instruction is missing or blank")
+    if (refusal := unjudgeable(draft, decision)) is not None:
+        return refusal
     if any(item.metadata is None for item in context.items):
         return Refusal(Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT, "a context item has no metadata")
-    if len(draft.text) > decision.max_draft_chars:
-        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"text of {len(draft.text)} characters")
     if compares and draft.rival is None:
         return Refusal(Label.MISSING_EVIDENCE, Cause.NO_RIVAL, "the criterion compares, and the draft has no rival")
     if compares and draft.rival is not None and len(draft.rival) > decision.max_draft_chars:

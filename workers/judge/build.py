@@ -15,7 +15,7 @@ from schemas.drafts import Draft
 from schemas.errors import BomError
 from schemas.rating import Comparison
 from schemas.verdict_space import Form
-from workers.judge.admission import AdmittingJudge
+from workers.judge.admission import AdmittingJudge, AdmittingRules
 from workers.judge.cache import VerdictCache
 from workers.judge.cached_judge import CachedJudge
 from workers.judge.composed.compose import Leaf, compose, leaves_of
@@ -55,7 +55,7 @@ def build_instrument(bom: Bom, around: Surroundings) -> Instrument:
     """Raises BomError for rules, a template, a rubric or a script that cannot be judged with."""
     judges = []
     for criterion in bom.charter.criteria.must_have:
-        rules = compile_rules(criterion) if criterion.rules else None
+        rules = AdmittingRules(compile_rules(criterion), decision=bom.decision) if criterion.rules else None
         model = bound_judge(criterion.judge, criterion, bom, around) if criterion.judge else None
         judges.append(CriterionJudge(criterion.id, rules=rules, model=model))
     asking = StopAtFirstFail(enforced_criteria(bom)) if bom.decision.stop_at_first_fail else AllAtOnce()
