@@ -81,3 +81,5 @@ class Flag(StrEnum):
     FALLBACK_UNAVAILABLE = "fallback_unavailable"
     OUTPUT_TOO_LARGE = "output_too_large"
     CACHE_DOWN = "cache_down"
+    OVER_BUDGET = "over_budget"
+    FALLBACK_JUDGE = "fallback_judge"  # judged by the binding's fallback

@@ -1,4 +1,4 @@
-"""Asking again, inside the deadline, where the transport failed. A reply that came is never asked for again."""
+"""Asking in time, and again where the transport failed. A reply that came is never asked for again."""
 
 from __future__ import annotations
 
@@ -15,45 +15,16 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 8.0
 
 
-class RetryingModel:
-    """Bounds every attempt in time and repeats transient failures, at most ``max_attempts`` calls in all.
+class TimedModel:
+    """Bounds every call: ``attempt_timeout_s``, or the time to the deadline where that is less.
 
-    A provider's Retry-After is honoured as long as it ends before the deadline; when it does not, asking stops at once.
     ``clock`` is the event loop's clock in seconds, which deadlines are moments of.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        attempt_timeout_s: float,
-        max_attempts: int,
-        rng: random.Random,
-        clock: Callable[[], float],
-        first_wait_s: float = FIRST_WAIT_S,
-    ) -> None:
-        self._model, self._attempt_timeout_s, self._max_attempts = model, attempt_timeout_s, max_attempts
-        self._rng, self._clock, self._first_wait_s = rng, clock, first_wait_s
+    def __init__(self, model: Model, *, attempt_timeout_s: float, clock: Callable[[], float]) -> None:
+        self._model, self._attempt_timeout_s, self._clock = model, attempt_timeout_s, clock
 
     async def ask(self, question: Question, *, deadline: float) -> Reply:
-        calls = 0
-        while True:
-            try:
-                reply = await self._attempt(question, deadline)
-            except ModelError as error:
-                calls += error.calls
-                error.calls = calls
-                wait_s = self._wait_s(error, deadline)
-                if wait_s is None:
-                    raise
-                await asyncio.sleep(wait_s)
-            else:
-                return replace(reply, calls=calls + reply.calls) if calls else reply
-
-    async def close(self) -> None:
-        await self._model.close()
-
-    async def _attempt(self, question: Question, deadline: float) -> Reply:
         until = min(deadline, self._clock() + self._attempt_timeout_s)
         remaining_s = until - self._clock()
         if remaining_s <= 0:
@@ -63,6 +34,48 @@ class RetryingModel:
                 return await self._model.ask(question, deadline=until)
         except TimeoutError as error:
             raise ModelError(Cause.TIMEOUT, f"no reply within {remaining_s:.1f} s") from error
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class RetryingModel:
+    """Repeats transient failures, at most ``max_attempts`` calls in all.
+
+    A provider's Retry-After is honoured as long as it ends before the deadline; when it does not, asking stops at once.
+    What failed without a call (a limit, a broken endpoint, a deadline that had passed) is not asked again.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        max_attempts: int,
+        rng: random.Random,
+        clock: Callable[[], float],
+        first_wait_s: float = FIRST_WAIT_S,
+    ) -> None:
+        self._model, self._max_attempts = model, max_attempts
+        self._rng, self._clock, self._first_wait_s = rng, clock, first_wait_s
+
+    async def ask(self, question: Question, *, deadline: float) -> Reply:
+        calls = 0
+        while True:
+            try:
+                reply = await self._model.ask(question, deadline=deadline)
+            except ModelError as error:
+                called = error.calls > 0
+                calls += error.calls
+                error.calls = calls
+                wait_s = self._wait_s(error, deadline) if called else None
+                if wait_s is None:
+                    raise
+                await asyncio.sleep(wait_s)
+            else:
+                return replace(reply, calls=calls + reply.calls) if calls else reply
+
+    async def close(self) -> None:
+        await self._model.close()
 
     def _wait_s(self, error: ModelError, deadline: float) -> float | None:
         if error.calls >= self._max_attempts:

@@ -8,7 +8,7 @@ import pytest
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause
 from tests.workers.judge.asked import question, within
-from workers.judge.asking import LONGEST_WAIT_S, RetryingModel, wait_before_next
+from workers.judge.asking import LONGEST_WAIT_S, RetryingModel, TimedModel, wait_before_next
 from workers.judge.protocols import Question, Reply
 
 pytestmark = pytest.mark.anyio
@@ -37,12 +37,12 @@ class Failing:
 
 
 def retrying(model: Failing, *, max_attempts: int = 3, attempt_timeout_s: float = 5.0) -> RetryingModel:
+    clock = asyncio.get_running_loop().time
     return RetryingModel(
-        model,
-        attempt_timeout_s=attempt_timeout_s,
+        TimedModel(model, attempt_timeout_s=attempt_timeout_s, clock=clock),
         max_attempts=max_attempts,
         rng=random.Random(0),
-        clock=asyncio.get_running_loop().time,
+        clock=clock,
         first_wait_s=0.001,
     )
 
