@@ -7,7 +7,7 @@ import re
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-_LABEL = re.compile(rb'"label"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
+_LABEL = re.compile(rb'"label"\s*:\s*(?:"((?:[^"\\]|\\.)+)"|(-?\d+))')
 
 
 class LabelProbability(NamedTuple):
@@ -35,7 +35,7 @@ def label_probability(tokens: Any, text: str | None) -> LabelProbability:
     labels = list(_LABEL.finditer(whole))
     if len(labels) != 1:
         return LabelProbability(absent=f"{len(labels)} labels in the reply")
-    start, end = labels[0].span(1)
+    start, end = labels[0].span(labels[0].lastindex or 0)  # without quotes: they belong to the form, not to the choice
     ends = list(accumulate(len(spelled) for spelled, _ in known))
     inside = [
         logprob
