@@ -59,15 +59,17 @@ class RetryingModel:
         self._rng, self._clock, self._first_wait_s = rng, clock, first_wait_s
 
     async def ask(self, question: Question, *, deadline: float) -> Reply:
-        calls = 0
+        calls, failed = 0, None
         while True:
             try:
                 reply = await self._model.ask(question, deadline=deadline)
             except ModelError as error:
-                called = error.calls > 0
                 calls += error.calls
+                if not error.calls:
+                    raise _told(failed, error, calls=calls) from error
+                failed = error
                 error.calls = calls
-                wait_s = self._wait_s(error, deadline) if called else None
+                wait_s = self._wait_s(error, deadline)
                 if wait_s is None:
                     raise
                 await asyncio.sleep(wait_s)
@@ -83,6 +85,16 @@ class RetryingModel:
         return wait_before_next(
             error, remaining_s=deadline - self._clock(), first_wait_s=self._first_wait_s, rng=self._rng
         )
+
+
+def _told(failed: ModelError | None, withheld: ModelError, *, calls: int) -> ModelError:
+    """What becomes of a question whose next call was not made: what the call before it failed of, if there was one.
+
+    A spent budget is told in any case, since the fallback judge may still decide.
+    """
+    if failed is None or withheld.cause is Cause.OVER_BUDGET:
+        return ModelError(withheld.cause, withheld.detail, calls=calls)
+    return ModelError(failed.cause, failed.detail, retry_after_s=failed.retry_after_s, calls=calls)
 
 
 def wait_before_next(

@@ -70,6 +70,25 @@ async def test_never_more_calls_than_attempts(attempts: int) -> None:
     assert (caught.value.calls, model.calls) == (attempts, attempts)
 
 
+@pytest.mark.parametrize("withheld", [Cause.PROVIDER_ERROR, Cause.RATE_LIMITED, Cause.UNREACHABLE])
+async def test_a_call_that_was_not_made_is_not_tried_again_and_hides_no_earlier_failure(withheld: Cause) -> None:
+    model = Failing(ModelError(withheld, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls, model.calls) == (withheld, 0, 1)
+    model = Failing(ModelError(Cause.TIMEOUT), ModelError(withheld, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls, model.calls) == (Cause.TIMEOUT, 1, 2)
+
+
+async def test_a_budget_that_is_spent_between_two_tries_is_told() -> None:
+    model = Failing(ModelError(Cause.PROVIDER_ERROR), ModelError(Cause.OVER_BUDGET, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls) == (Cause.OVER_BUDGET, 1)
+
+
 async def test_an_attempt_that_hangs_is_left_and_the_next_one_answers() -> None:
     reply = await retrying(Failing(None), attempt_timeout_s=0.01).ask(question(), deadline=within(5))
     assert reply.calls == 2
