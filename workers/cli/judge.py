@@ -19,7 +19,7 @@ from schemas.errors import ModelError
 from schemas.topics import DRAFTS
 from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
-from workers.cli import judge_parse
+from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, print_json
 from workers.cli.showing import escaped
@@ -42,6 +42,7 @@ class Asked(NamedTuple):
 
 def register(app: typer.Typer) -> None:
     judge_parse.register(judge_app)
+    judge_probe.register(judge_app)
     app.add_typer(judge_app)
 
 
