@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from schemas.alerts import Alert
+from schemas.canary import CanaryRun
 from schemas.control import KillSwitch
 from schemas.decisions import HumanQueueItem, ItemDecision, ServedOutput, Withdrawal
 from schemas.drafts import Draft
+from schemas.labels import HumanLabel, LabelTask, SampledItem
 from schemas.message import Message
+from schemas.reports import MetricReport
 from schemas.revisions import RevisionRequest
 from schemas.telemetry import AttemptRecord
 from schemas.verdicts import DraftVerdict
@@ -54,6 +58,23 @@ TELEMETRY = Topic(
 HUMAN_QUEUE = Topic(
     "human-queue", (HumanQueueItem,), "dropped drafts for a person", "judge", "reviewers' tool", retention_days=7
 )
+LABEL_TASKS = Topic(
+    "label-tasks", (LabelTask,), "texts for raters to label, blind", "stats", "raters' tool", retention_days=90
+)
+SAMPLES = Topic(
+    "samples", (SampledItem,), "what raters must not see of a task: stratum, judge's labels, known answers", "stats",
+    "stats", retention_days=400,
+)  # fmt: skip
+LABELS = Topic("labels", (HumanLabel,), "what raters said", "raters' tool", "stats", retention_days=400)
+CANARY = Topic(
+    "canary", (CanaryRun,), "the fixed labelled set, judged again", "canary", "stats", partitions=1, retention_days=400
+)
+METRICS = Topic(
+    "metrics", (MetricReport,), "one window's figures", "stats", "dashboards", partitions=1, retention_days=400
+)
+ALERTS = Topic(
+    "alerts", (Alert,), "what on-call must know, and what to do", "stats", "on-call", partitions=1, retention_days=400
+)
 CONTROL = Topic(
     "control", (KillSwitch,), "operator's commands, the newest of each kind counts", "operator", "every worker",
     partitions=1, retention_days=None, compacted=True,
@@ -64,7 +85,8 @@ DEAD_LETTERS = Topic(
 )  # fmt: skip
 
 TOPICS: tuple[Topic, ...] = (
-    DRAFTS, VERDICTS, REVISION_REQUESTS, SERVED, TELEMETRY, HUMAN_QUEUE, CONTROL, DEAD_LETTERS,
+    DRAFTS, VERDICTS, REVISION_REQUESTS, SERVED, TELEMETRY, HUMAN_QUEUE, LABEL_TASKS, SAMPLES, LABELS, CANARY, METRICS,
+    ALERTS, CONTROL, DEAD_LETTERS,
 )  # fmt: skip
 
 _BY_MESSAGE = {message: topic for topic in TOPICS for message in topic.messages}

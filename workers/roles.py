@@ -41,6 +41,7 @@ from workers.runtime.naming import Names
 from workers.runtime.origin import Origin
 from workers.runtime.route import Route
 from workers.runtime.settings import Settings
+from workers.runtime.telemetry import traced
 from workers.runtime.worker import Worker
 
 _Builder = Callable[[Settings, Bom, Metrics], AbstractAsyncContextManager[Route]]
@@ -89,7 +90,8 @@ async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterato
             measure(messages, metrics)
             return messages
 
-        yield route(DRAFTS, handle, settings, worker="judge", metrics=metrics, now=_now, bom_version=bom.version)
+        told = stack.enter_context(traced(handle, DRAFTS.name, endpoint=settings.otel_endpoint, role="judge"))
+        yield route(DRAFTS, told, settings, worker="judge", metrics=metrics, now=_now, bom_version=bom.version)
 
 
 async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: AsyncExitStack) -> Surroundings:
@@ -139,7 +141,8 @@ class _Counting:
 @asynccontextmanager
 async def _reflector(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     reflector = ReflectorWorker(bom, now=_now)
-    yield route(VERDICTS, reflector, settings, worker="reflector", metrics=metrics, now=_now, bom_version=bom.version)
+    with traced(reflector, VERDICTS.name, endpoint=settings.otel_endpoint, role="reflector") as told:
+        yield route(VERDICTS, told, settings, worker="reflector", metrics=metrics, now=_now, bom_version=bom.version)
 
 
 def _now() -> datetime:

@@ -60,7 +60,7 @@ async def test_aborted_drafts_are_not_judged_and_the_markers_of_transactions_hol
 
     async with Worker(real_kafka, topic, unique("g"), handler, session_s=6) as worker:
         await until(lambda: len(seen) == 6)
-        await worker.pump.idle()
+        await asyncio.wait_for(worker.pump.idle(), 10)
         (held,) = worker.pump._partitions.values()
         # Offsets 0-2, a marker, 4-6 (aborted), a marker, 8-10, a marker.
         assert held.tracker.position == 11

@@ -81,15 +81,16 @@ def _fates(
 
 def _order(found: Findings, drafts: Sequence[Raw], said: Sequence[tuple[Raw, Any]]) -> None:
     expected: dict[bytes | None, list[tuple[int, int]]] = defaultdict(list)
-    for raw in drafts:
-        expected[raw.key].append((raw.partition, raw.offset))
+    keys = {(raw.partition, raw.offset): raw.key for raw in drafts}
+    for place, key in keys.items():
+        expected[key].append(place)
     first: dict[bytes | None, list[tuple[int, int]]] = defaultdict(list)
     seen: set[tuple[int, int]] = set()
-    for raw, value in said:
+    for _, value in said:
         place = _place(value["draft_uri"])
-        if place not in seen:
+        if place in keys and keys[place] is not None and place not in seen:  # without a key there is no order
             seen.add(place)
-            first[raw.key].append(place)
+            first[keys[place]].append(place)
     for key, places in first.items():
         if places != [place for place in expected[key] if place in seen]:
             found.wrong.append(f"order: item {key!r}")
@@ -120,9 +121,9 @@ def _place(uri: str) -> tuple[int, int]:
 
 
 def _meaning(value: Any) -> Any:
-    """What must not change when a draft is judged again: everything but times, measurements and cache hits."""
+    """What must not change when a draft is judged again, or published again: all but times, measurements and place."""
     if isinstance(value, dict):
-        left_out = (*_TIMES, *_MEASURED)
+        left_out = (*_TIMES, *_MEASURED, "draft_uri")
         return {name: _meaning(one) for name, one in value.items() if name not in left_out}
     return [_meaning(one) for one in value] if isinstance(value, list) else value
 

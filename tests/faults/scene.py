@@ -27,6 +27,12 @@ PARTITIONS = 8
 RETRY_BUDGET = 3  # of the example BOM
 
 
+_DESK = {"role": "target", "metadata": {"name": "Orla Desk", "top": "bamboo"}}
+_TEXT = "the Orla Desk has a top of bamboo and stands by the window, where the light comes from the left"
+_FAIL = "FAIL, the best ever"
+"""The fault worker fails it for its first word, the example BOM's rules for the other ones."""
+
+
 class Out(NamedTuple):
     """A record to publish."""
 
@@ -41,7 +47,7 @@ def load(items: int, *, words: Mapping[int, str] | None = None) -> Iterator[Out]
     ``words`` are put into the texts of every nth draft: n -> word.
     """
     number = 0
-    for attempts in (["PASS"], ["FAIL", "PASS"], ["FAIL"] * (RETRY_BUDGET + 1)):
+    for attempts in (["PASS"], [_FAIL, "PASS"], [_FAIL] * (RETRY_BUDGET + 1)):
         for attempt, label in enumerate(attempts):
             for item in range(items):
                 number += 1
@@ -52,8 +58,8 @@ def load(items: int, *, words: Mapping[int, str] | None = None) -> Iterator[Out]
 def _draft(item: int, round_number: int, attempt: int, words: str) -> Out:
     round_id = f"item-{item}-round-{round_number}-attempt-0"
     value = {
-        "item_id": f"sku-{item}", "attempt": attempt, "text": f"{words} {item} {round_number} {attempt}",
-        "context": {"instruction": "Describe the product."},
+        "item_id": f"sku-{item}", "attempt": attempt, "text": f"{words}: {_TEXT} ({item}, {round_number}, {attempt})",
+        "context": {"instruction": "Describe the product.", "items": [_DESK]},
         "revises": {"revision_id": "x", "round_id": round_id, "judged_sha256": "0" * 64} if attempt else None,
     }  # fmt: skip
     event = f"item-{item}-round-{round_number}-attempt-{attempt}"
@@ -92,11 +98,13 @@ class Scene:
     def running(self) -> list[subprocess.Popen[bytes]]:
         return [worker for worker in self._workers if worker.poll() is None]
 
-    async def publish(self, outs: Iterator[Out], *, per_s: float = 5_000.0) -> int:
+    async def publish(self, outs: Iterator[Out], *, per_s: float = 5_000.0, max_bytes: int = 1_048_576) -> int:
         """Publish at most so many a second, each confirmed by all replicas; how many."""
         futures = []
         began = time.monotonic()
-        producer = AIOKafkaProducer(bootstrap_servers=self.kafka, acks="all", enable_idempotence=True)
+        producer = AIOKafkaProducer(
+            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes
+        )
         await producer.start()
         for number, out in enumerate(outs):
             topic = self.prefix + DRAFTS.name

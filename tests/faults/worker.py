@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -31,7 +32,7 @@ from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.origin import Origin
 from workers.runtime.settings import load
-from workers.runtime.worker import run_worker
+from workers.runtime.worker import Worker
 
 
 class TextSays:
@@ -79,7 +80,10 @@ async def main() -> None:
     reads = route(DRAFTS, handler, settings, worker="judge", metrics=metrics, now=_now, bom_version=bom.version)
     names = Names(settings.topic_prefix)
     outputs = [names.full(topic) for topic in (VERDICTS, TELEMETRY, SERVED)]
-    await run_worker("judge", settings, [reads], topics=outputs, metrics=metrics)
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await Worker("judge", settings, [reads], metrics=metrics).run(topics=outputs, stop=stop)
 
 
 def _now() -> datetime:

@@ -122,6 +122,8 @@ class RealKafka:
             "broker.heartbeat.interval.ms=500",
             # Six seconds by default: a killed worker is missed after three here.
             "group.min.session.timeout.ms=1000",
+            # Fifteen seconds by default between two looks at compacted topics.
+            "log.cleaner.backoff.ms=200",
             "num.network.threads=2",
             "num.io.threads=4",
             *(self._secure_properties() if self.certificates else ()),

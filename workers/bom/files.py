@@ -13,10 +13,18 @@ MAX_BYTES = 64 * 1024 * 1024
 def read_files(folder: Path) -> Mapping[str, bytes]:
     """Every regular file below the folder except hidden ones, keyed by its relative path with forward slashes.
 
-    Raises BomError where there is no such folder, where a link leads out of it, or beyond 64 MiB in all.
+    Raises BomError where there is no such folder, where a file cannot be read or is a link that leads out of it, and
+    beyond 64 MiB in all.
     """
     if not folder.is_dir():
         raise BomError(f"no BOM folder at {folder}; name one with --bom or ASSAY_BOM")
+    try:
+        return _read(folder)
+    except OSError as error:
+        raise BomError(f"{error.filename or folder} cannot be read: {error.strerror}") from error
+
+
+def _read(folder: Path) -> Mapping[str, bytes]:
     files: dict[str, bytes] = {}
     size = 0
     for path in sorted(folder.rglob("*")):

@@ -34,9 +34,12 @@ def manifest_of(files: Mapping[str, bytes]) -> Manifest:
 
 
 def seal(folder: Path, files: Mapping[str, bytes]) -> Manifest:
-    """Write the manifest of a folder and return it."""
+    """Write the manifest of a folder and return it. Raises BomError when it cannot be written."""
     manifest = manifest_of(files)
-    (folder / MANIFEST).write_bytes(manifest.to_bytes())
+    try:
+        (folder / MANIFEST).write_bytes(manifest.to_bytes())
+    except OSError as error:
+        raise BomError(f"{folder / MANIFEST} cannot be written: {error.strerror}") from error
     return manifest
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -59,19 +60,20 @@ def show(folder: Folder = None, as_json: AsJson = False) -> None:
         print_json(_document(bom))
         return
     table = Table(title=f"{bom.name}  {bom.version}", title_justify="left")
-    for column in ("criterion", "rules", "judge", "specificity floor", "if not applicable"):
-        table.add_column(column)
+    for column in ("criterion", "judged by", "floor"):
+        table.add_column(column, overflow="fold")
     for c in bom.charter.criteria.must_have:
         floor = c.constraint.specificity_min
-        rules = ", ".join(rule.rule for rule in c.rules) or "-"
-        model = bom.bindings[c.judge].model if c.judge else "-"
-        table.add_row(c.id, rules, model, "-" if floor is None else f"{floor:g}", c.not_applicable)
+        rules = [f"{name} x{times}" if times > 1 else name for name, times in Counter(r.rule for r in c.rules).items()]
+        judges = [*rules, *([bom.bindings[c.judge].model] if c.judge else [])]
+        table.add_row(c.id, "\n".join(judges), "-" if floor is None else f"{floor:g}")
     console.print(table)
     charter = bom.charter
     console.print(
         f"retry budget {charter.retry_budget}, on drop: {charter.on_drop}, judge unavailable: "
         f"{charter.on_judge_unavailable}, enforced share {bom.decision.enforced_share:g}",
         highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -47,8 +46,9 @@ def demo(
 
     Always on the embedded broker and cache and the example BOM, whatever the environment names.
     """
-    log = Path(tempfile.gettempdir()) / "assay-demo.log"
-    with clear_errors(), log.open("w") as stream:
+    # A name of its own: in a shared temporary folder a fixed one may be somebody else's file.
+    descriptor, log = tempfile.mkstemp(prefix="assay-demo-", suffix=".log")
+    with clear_errors(), open(descriptor, "w") as stream:  # noqa: PTH123 - a descriptor, not a path
         set_up("info", worker="demo", stream=stream)
         started = time.monotonic()
         board = asyncio.run(_run(live=not as_json))
@@ -86,7 +86,7 @@ def _table(board: Board) -> Table:
     return table
 
 
-def _show(board: Board, took_s: float, log: Path) -> None:
+def _show(board: Board, took_s: float, log: str) -> None:
     console.print(_table(board))
     console.print(
         f"{board.attempts} drafts judged in {took_s:.0f} s with {board.model_calls} model calls. "

@@ -15,7 +15,7 @@ from rich.text import Text
 from schemas.bom import Bom
 from schemas.codec import decode
 from schemas.drafts import Draft
-from schemas.errors import ModelError
+from schemas.errors import BadMessage, ModelError
 from schemas.topics import DRAFTS
 from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
@@ -72,7 +72,10 @@ def _read(path: Path) -> Draft:
         raw = path.read_bytes()
     except OSError as error:
         fail(f"{path} cannot be read: {error.strerror}")
-    message = decode(DRAFTS, raw).message
+    try:
+        message = decode(DRAFTS, raw).message
+    except BadMessage as error:
+        fail(f"{path}: {escaped(str(error))}")
     assert isinstance(message, Draft)
     return message
 

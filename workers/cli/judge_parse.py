@@ -104,7 +104,7 @@ def _print_table(readings: list[tuple[Row, ParsedReply[Any]]]) -> None:
     console.print(table)
     counts = Counter(str(parsed.label) for _, parsed in readings)
     told = ", ".join(f"{count} {label}" for label, count in counts.most_common())
-    notes.print(f"{len(readings)} replies: {told or 'none'}", markup=False, highlight=False)
+    notes.print(f"read {len(readings):,}: {told or 'nothing'}", markup=False, highlight=False)
 
 
 def _chosen(name: str) -> Contract[Any]:

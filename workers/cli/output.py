@@ -26,12 +26,18 @@ class Exit(IntEnum):
     UNAVAILABLE = 3  # Kafka, Redis or a model cannot be reached
     BROKEN_BOM = 4  # the bill of materials does not verify
     FATAL = 5  # a worker stopped itself; the log says why
+    INTERRUPTED = 130  # Ctrl-C, as shells have it
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output. NaN cannot be written: orjson refuses what it does not know."""
     sys.stdout.write(orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE).decode())
     sys.stdout.flush()
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 draft``, ``3 drafts``, ``2,500 drafts``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:

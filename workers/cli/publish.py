@@ -17,7 +17,7 @@ import typer
 from schemas.drafts import Draft
 from schemas.topics import DRAFTS
 from workers.cli.context import clear_errors, cluster_settings
-from workers.cli.output import Exit, console, fail, notes, print_json
+from workers.cli.output import Exit, console, counted, fail, notes, print_json
 from workers.cli.showing import escaped
 from workers.publish.draft_files import Problem, from_csv, from_jsonl
 from workers.publish.records import draft_record
@@ -45,7 +45,7 @@ def publish(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Publish drafts. A line that is no draft is refused with its number and field; the others are published."""
-    kind = as_format or (Format.CSV if file.endswith(".csv") else Format.JSONL)
+    kind = as_format or (Format.CSV if file.lower().endswith(".csv") else Format.JSONL)
     problems: list[Problem] = []
     with clear_errors(), _opened(file) as stream:
         found = from_csv(stream) if kind is Format.CSV else from_jsonl(stream)
@@ -53,13 +53,20 @@ def publish(
     if as_json:
         print_json({"published": published, "refused": [problem._asdict() for problem in problems]})
     else:
-        console.print(f"published {published} drafts", highlight=False)
-        for problem in problems[:_SHOWN]:
-            notes.print(f"line {problem.line}: {escaped(problem.what)}", style="red", markup=False, highlight=False)
-        if len(problems) > _SHOWN:
-            notes.print(f"... and {len(problems) - _SHOWN} more lines", style="red")
+        _show(published, problems)
     if problems:
         raise typer.Exit(int(Exit.FOUND))
+
+
+def _show(published: int, problems: list[Problem]) -> None:
+    console.print(f"published {counted(published, 'draft')}", highlight=False)
+    for problem in problems[:_SHOWN]:
+        line = f"line {problem.line}: {escaped(problem.what)}"
+        notes.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if len(problems) > _SHOWN:
+        notes.print(f"... and {counted(len(problems) - _SHOWN, 'more line')}", style="red", highlight=False)
+    if not published and not problems:
+        notes.print("there was no line to publish", style="yellow")
 
 
 @contextmanager

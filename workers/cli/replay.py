@@ -13,7 +13,7 @@ from rich.table import Table
 from stats.proportions import wilson
 from stats.unavailable import Unavailable
 from workers.cli.context import clear_errors, settings_of
-from workers.cli.output import console, fail, notes, print_json
+from workers.cli.output import console, counted, fail, notes, print_json
 from workers.replay.bom import replay_bom
 from workers.replay.recordings import (
     RecordedItem,
@@ -39,6 +39,7 @@ def replay(
     sources: Annotated[list[Path] | None, typer.Option(help="Texts that the drafts point to; may be repeated.")] = None,
     order: Annotated[str, typer.Option(help="Generators in the order of attempts, comma separated.")] = "",
     retry_budget: Annotated[int, typer.Option(min=0, max=100, help="K: how often a draft may be revised.")] = 3,
+    judges: Annotated[int, typer.Option(min=1, max=64, help="Judge workers; several need a Kafka of your own.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Run recorded drafts through the topics as if they were live, and say what would have been served."""
@@ -51,12 +52,13 @@ def replay(
     _warn_of_missing_sources(rows, texts)
     with clear_errors():
         settings = settings_of()
+        if judges > 1 and settings.kafka is None:
+            fail("--judges above 1 needs a Kafka of your own: set ASSAY_KAFKA (the embedded one serves one of a group)")
         files = replay_bom(judge, drafts.read_bytes(), retry_budget=retry_budget)
         with _progress() as bar:
-            task = bar.add_task(f"replaying {len(items)} items", total=len(items))
-            summary = asyncio.run(
-                run_replay(items, files, settings, progress=lambda ended: bar.update(task, completed=ended))
-            )
+            task = bar.add_task(f"replaying {counted(len(items), 'item')}", total=len(items))
+            run = run_replay(items, files, settings, judges=judges, progress=lambda n: bar.update(task, completed=n))
+            summary = asyncio.run(run)
     if as_json:
         print_json(summary._asdict())
     else:
@@ -82,7 +84,8 @@ def _check_judge(rows: list[Row], judge: str) -> None:
 def _warn_of_missing_sources(rows: list[Row], texts: SideTexts) -> None:
     missing = {r.meta.source_ref for r in rows if r.source is None and r.meta.source_ref} - texts.sources.keys()
     if missing:
-        notes.print(f"{len(missing)} sources are not in the files given; pass them with --sources", style="yellow")
+        many = f"{len(missing)} sources are" if len(missing) > 1 else "1 source is"
+        notes.print(f"{many} not in the files given; pass them with --sources", style="yellow", highlight=False)
 
 
 def _progress() -> Progress:
@@ -91,23 +94,44 @@ def _progress() -> Progress:
 
 
 def _show(summary: Summary, items: list[RecordedItem]) -> None:
-    table = Table(title=f"{summary.items} items, {summary.drafts_judged} drafts judged", title_justify="left")
-    for name in ("stratum", "items", "human fail", "of labelled", "defect rate", "95 % Wilson interval"):
-        table.add_column(name, justify="left" if name == "stratum" else "right")
+    title = f"{counted(summary.items, 'item')}, {counted(summary.drafts_judged, 'draft')} judged"
+    table = Table(title=title, title_justify="left")
+    for name in ("what became of it", "items", "bad, say people", "defect rate", "95 % Wilson"):
+        table.add_column(name, justify="left" if name == "what became of it" else "right")
     for attempt, served in enumerate(summary.served_by_attempt):
-        stratum = "served on first pass" if attempt == 0 else f"served at attempt {attempt}"
-        fails, undecided = summary.human_fail_by_attempt[attempt], summary.human_undecided_by_attempt[attempt]
-        table.add_row(stratum, str(served), str(fails), str(served - undecided), *_rate(fails, served - undecided))
-    dropped = f"dropped ({summary.exhausted} ran out of drafts)" if summary.exhausted else "dropped"
-    table.add_row(dropped, str(summary.dropped), "", "", "", "")
-    table.add_row("undecided", str(summary.undecided), "", "", "", "")
+        labelled = served - summary.human_undecided_by_attempt[attempt]
+        fails = summary.human_fail_by_attempt[attempt]
+        said = f"{fails} of {labelled}" if labelled else "-"
+        table.add_row(_stratum(attempt), str(served), said, *_rate(fails, labelled))
+    table.add_row("dropped", str(summary.dropped))
+    if summary.exhausted:
+        table.add_row("  of them out of drafts", str(summary.exhausted))
+    table.add_row("undecided, not served", str(summary.undecided))
     console.print(table)
+    console.print(_reading_of(summary), style="dim", highlight=False)
     generators = {d.generator for item in items for d in item.drafts if d.generator}
     notes.print(f"generators: {', '.join(sorted(generators)) or 'not named'}", style="dim", markup=False)
+
+
+def _stratum(attempt: int) -> str:
+    return "served on first pass" if attempt == 0 else f"served at attempt {attempt}"
 
 
 def _rate(fails: int, labelled: int) -> tuple[str, str]:
     interval = wilson(fails, labelled)
     if isinstance(interval, Unavailable):
-        return "unavailable", interval.reason
+        return "-", "-"
     return f"{fails / labelled:.1%}", f"{interval.lo:.1%} to {interval.hi:.1%}"
+
+
+def _reading_of(summary: Summary) -> str:
+    """What the columns mean, and why a cell is empty."""
+    unlabelled = sum(summary.human_undecided_by_attempt)
+    tied = f" {unlabelled} served without a majority of people are left out." if unlabelled else ""
+    empty = " -: nothing served there has a label, so there is no rate." if _some_without_rate(summary) else ""
+    return f"Defect rate: the share of what was served that most people called a fail.{tied}{empty}"
+
+
+def _some_without_rate(summary: Summary) -> bool:
+    served = zip(summary.served_by_attempt, summary.human_undecided_by_attempt, strict=True)
+    return any(number == undecided for number, undecided in served)

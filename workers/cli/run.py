@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
@@ -15,16 +15,20 @@ import typer
 from prometheus_client import CollectorRegistry
 
 from schemas.topics import TOPICS
+from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
 from workers.cli.context import clear_errors, cluster_settings, settings_of
 from workers.cli.output import notes
 from workers.embedded.services import ChildServices
 from workers.embedded.whereabouts import Whereabouts, announce, note_file, withdraw
+from workers.judge.build import check_instrument
 from workers.local.stage import EMBEDDED_PARTITIONS
 from workers.local.supervisor import Supervisor, worker_command
 from workers.roles import ROLES, run_role
+from workers.runtime.connection import check, connection
 from workers.runtime.logs import event, set_up
 from workers.runtime.metrics import Metrics
+from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
 
 RoleName = StrEnum("RoleName", {name.upper(): name for name in ROLES})  # type: ignore[misc]  # the menu is the table
@@ -59,6 +63,9 @@ def up() -> None:
     """
     with clear_errors():
         settings = settings_of()
+        check_instrument(load_bom(read_files(settings.bom)))  # here, once, rather than from each worker
+        if settings.kafka is not None:
+            asyncio.run(check(connection(settings), map(Names(settings.topic_prefix).full, TOPICS)))
         with _services(settings) as environ:
             notes.print(f"workers: {', '.join(ROLES)}. Stop with Ctrl-C.")
             commands = {name: worker_command(name) for name in ROLES}
@@ -77,17 +84,32 @@ def _services(settings: Settings) -> Iterator[dict[str, str]]:
         for topic in TOPICS:
             services.create_topic(settings.topic_prefix + topic.name, min(topic.partitions, EMBEDDED_PARTITIONS))
         redis = settings.redis.get_secret_value() if settings.redis else services.redis
-        where, note = Whereabouts(services.kafka, redis, os.getpid()), note_file(os.environ)
+        notes.print(f"embedded broker at {services.kafka}, in memory only: for trying out.", highlight=False)
+        with _announced(Whereabouts(services.kafka, redis, os.getpid())):
+            yield {**_patience(environ), **environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+
+
+def _patience(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Short time-outs, unless some are given: the embedded broker lets a restarted worker wait for its former self."""
+    short = {"ASSAY_SESSION_TIMEOUT_S": "6", "ASSAY_DRAIN_TIMEOUT_S": "3"}
+    return {} if environ.keys() & short.keys() else short
+
+
+@contextmanager
+def _announced(where: Whereabouts) -> Iterator[None]:
+    """Other commands of this user find the embedded services as long as the block lasts."""
+    note = note_file(os.environ)
+    try:
         announce(where, note)
-        notes.print(
-            f"embedded broker at {services.kafka}, in memory only: for trying out. "
-            "Other `assay` commands of this user find it.",
-            highlight=False,
-        )
-        try:
-            yield {**environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
-        finally:
-            withdraw(where, note)
+    except OSError as error:
+        _say(f"{note} cannot be written ({error.strerror}): set ASSAY_KAFKA={where.kafka} for other commands")
+        yield
+        return
+    notes.print("Other `assay` commands of this user find it.")
+    try:
+        yield
+    finally:
+        withdraw(where, note)
 
 
 def _say(what: str) -> None:

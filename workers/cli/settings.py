@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def settings(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
-    markdown: Annotated[bool, typer.Option(help="The README's table.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The README's table.")] = False,
 ) -> None:
     """Every setting, its default, its meaning and its value now; secrets are masked."""
     if markdown:

@@ -60,7 +60,10 @@ class ChildServices:
 
     def __init__(self, *, brokers: int = 1) -> None:
         command = [sys.executable, "-m", "workers.embedded.services", str(brokers)]
-        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)  # noqa: S603 - our own module
+        # A session of its own: Ctrl-C must not end it before the workers have drained.
+        self._child = subprocess.Popen(  # noqa: S603 - our own module
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True
+        )
         ready = self._answer()
         self.kafka: str = ready["kafka"]
         self.redis: str = ready["redis"]

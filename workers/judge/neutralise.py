@@ -28,8 +28,10 @@ ESCAPE: Final = r"⁅U\+[0-9A-F]{4,6}⁆"
 
 def neutralise(text: str) -> str:
     """The text as data. Idempotent; linear in its length."""
-    if _UNSEEN.search(text):
+    if not (text.isascii() and text.isprintable()) and _UNSEEN.search(text):
         text = _UNSEEN.sub(_shown, text)
+    if not _OPENERS.search(text):  # as in most texts: nothing below could match
+        return text
     for pattern in _STRUCTURE:
         text = pattern.sub(_twinned, text)
     return text
@@ -49,6 +51,8 @@ LOOKALIKES: Final = {
     "｀": "`", "＝": "=", "﹦": "=",
 }  # fmt: skip  # what NFKC would turn into structure
 _TO_TWIN = str.maketrans(TWINS | {like: TWINS[plain] for like, plain in LOOKALIKES.items()})
+
+_OPENERS = re.compile("[" + re.escape("".join([*TWINS, *LOOKALIKES])) + "]")
 
 _LT, _BRACKET, _BRACE, _COLON = "[<＜﹤]", "[\\[［]", "[{｛﹛]", "[:：﹕︓]"
 _QUOTE = "[\"＂'‘’“”]"

@@ -69,9 +69,12 @@ class ProducerLoop:
 
     async def run(self, drafts: Iterable[Draft], done: Callable[[], bool]) -> None:
         """Publish, and listen meanwhile, until ``done``."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self.publish(drafts))
-            await self.until(done)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.publish(drafts))
+                await self.until(done)
+        except ExceptionGroup as group_of_one:
+            raise group_of_one.exceptions[0] from None
 
     async def _take(self, record: InRecord) -> None:
         message = self._read(record)

@@ -14,13 +14,13 @@ from schemas.errors import AssayError, DependencyUnavailable
 from schemas.topics import TOPICS
 from workers.embedded.services import InProcess
 from workers.roles import ROLES, run_role
-from workers.runtime.connection import Connection, connection
+from workers.runtime.connection import Connection, connection, missing_topics
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.settings import Settings
 from workers.runtime.topic_admin import copies, topic_admin
-from workers.runtime.topic_plan import Create, plan, wanted
+from workers.runtime.topic_plan import plan, wanted
 
 EMBEDDED_PARTITIONS = 4
 
@@ -64,11 +64,14 @@ async def _with_services(settings: Settings, stack: AsyncExitStack) -> Settings:
 
 async def make_topics(settings: Settings) -> None:
     """Create what is missing under the settings' prefix; what exists stays as it is."""
-    async with topic_admin(connection(settings)) as admin:
-        rows = [wanted(topic, settings.topic_prefix) for topic in TOPICS]
-        existing = await admin.existing(row.name for row in rows)
-        actions = plan(rows, existing, replication=copies(None, brokers=await admin.brokers()))
-        await admin.apply([action for action in actions if isinstance(action, Create)])
+    kafka = connection(settings)
+    rows = [wanted(topic, settings.topic_prefix) for topic in TOPICS]
+    missing = await missing_topics(kafka, [row.name for row in rows])
+    if not missing:
+        return
+    async with topic_admin(kafka) as admin:
+        replication = copies(None, brokers=await admin.brokers())
+        await admin.apply([action for action in plan(rows, {}, replication=replication) if action.topic in missing])
 
 
 @asynccontextmanager

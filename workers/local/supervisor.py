@@ -57,8 +57,9 @@ class Supervisor:
         self._stop.set()
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        # A session of its own: Ctrl-C reaches the parent alone, which ends its children in order.
-        return subprocess.Popen(command, env=dict(self.environ), start_new_session=True)  # noqa: S603 - our own command
+        # A session of its own: Ctrl-C reaches the parent alone, which ends its children in order. Its standard input
+        # closes with this process, however that ends.
+        return subprocess.Popen(command, env=dict(self.environ), stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - our own command
 
     def _look_after(self) -> int | None:
         now = time.monotonic()
@@ -91,8 +92,10 @@ class Supervisor:
                 self.say(f"{name} did not drain within {self.grace_s:g} s and is killed")
                 child.process.kill()
                 child.process.wait()
+            if child.process.stdin is not None:
+                child.process.stdin.close()
 
 
 def worker_command(role: str) -> list[str]:
-    """How a worker process is started with this Python."""
-    return [sys.executable, "-m", "workers.cli.main", "run", role]
+    """How a worker process that does not outlive its parent is started with this Python."""
+    return [sys.executable, "-m", "workers.local.leashed", "run", role]

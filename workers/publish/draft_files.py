@@ -81,5 +81,5 @@ def _draft(number: int, raw: bytes) -> tuple[int, Draft] | Problem:
         return Problem(number, str(error))
     assert isinstance(message, Draft)
     if message.attempt > 0 and message.revises is None:
-        return Problem(number, "drafts.revises: an attempt above 0 quotes the request it answers")
+        return Problem(number, "bad_attempt: drafts.revises: an attempt above 0 quotes the request it answers")
     return number, message

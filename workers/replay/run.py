@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from schemas.revisions import RevisionRequest
 from schemas.telemetry import AttemptRecord
 from schemas.topics import TELEMETRY
 from workers.bom import load_bom
+from workers.local.processes import processes
 from workers.local.producer_loop import ProducerLoop
-from workers.local.stage import stage
+from workers.local.stage import Stage, stage
 from workers.replay.producer import RecordedProducer
 from workers.replay.recordings import RecordedItem
 from workers.replay.tally import Summary, Tally
@@ -31,9 +32,12 @@ async def replay(
     files: Mapping[str, bytes],
     settings: Settings,
     *,
+    judges: int = 1,
     progress: Callable[[int], None],
 ) -> Summary:
     """Run recorded items through the topics under a sealed BOM. ``progress`` is told how many items have ended.
+
+    One judge works in this process; more of them are processes of their own, any of which may die.
 
     Topics lie under a prefix of their own, made from the BOM's version: a second run of the same recording repeats
     every event id, and counts nothing twice.
@@ -58,10 +62,20 @@ async def replay(
     prefix = f"{settings.topic_prefix}replay-{bom.version.removeprefix('bom-')}."
     with _folder_of(files) as folder:
         own = settings.model_copy(update={"bom": folder, "topic_prefix": prefix, "group_prefix": prefix})
-        async with stage(own, ["judge", "reflector"]) as on:
+        roles = ["judge", "reflector"] if judges == 1 else ["reflector"]
+        async with stage(own, roles) as on, _judges(judges, on):
             loop = ProducerLoop(on, source=SOURCE, answer=answer, heard=heard, topics=[TELEMETRY], now=_now)
             await loop.run(producer.first_drafts(), lambda: tally.complete)
     return tally.summary()
+
+
+@asynccontextmanager
+async def _judges(count: int, on: Stage) -> AsyncIterator[None]:
+    if count == 1:
+        yield
+        return
+    with processes("judge", count, on.settings):
+        yield
 
 
 @contextmanager

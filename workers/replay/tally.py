@@ -32,7 +32,7 @@ class Tally:
         self._budget, self._bom_version = retry_budget, bom_version
         self._judged: set[tuple[str, int]] = set()
         self._ended: dict[str, tuple[Decision, int]] = {}
-        self._exhausted: set[str] = set()
+        self._ran_out: dict[str, int] = {}  # item -> the attempt that nothing followed
 
     def attempt(self, record: AttemptRecord) -> None:
         if self._ours(record.item_id, record.bom_version):
@@ -46,7 +46,7 @@ class Tally:
     def ran_out(self, request: RevisionRequest) -> None:
         """A request that no recorded draft answers ends the item."""
         if self._ours(request.item_id, request.bom_version):
-            self._exhausted.add(request.item_id)
+            self._ran_out[request.item_id] = request.attempt
 
     def _ours(self, item_id: str, bom_version: str) -> bool:
         return bom_version == self._bom_version and item_id in self._items
@@ -54,6 +54,11 @@ class Tally:
     @property
     def ended(self) -> int:
         return len(self._ended.keys() | self._exhausted)
+
+    @property
+    def _exhausted(self) -> set[str]:
+        """Items that ran out of drafts. The request may be heard before the record of the attempt it is about."""
+        return {item_id for item_id, attempt in self._ran_out.items() if (item_id, attempt) in self._judged}
 
     @property
     def complete(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from schemas.errors import DependencyUnavailable, SettingsError
 from workers.runtime.settings import Settings
@@ -57,17 +57,30 @@ def connection(settings: Settings) -> Connection:
 
 async def check(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 10_000) -> None:
     """Kafka answers and has these topics. Raises DependencyUnavailable with one line that says what is missing."""
+    missing = await missing_topics(kafka, topics, timeout_ms=timeout_ms)
+    if missing:
+        raise DependencyUnavailable(f"topic {', '.join(missing)} does not exist; `assay topics create` makes it")
+
+
+async def missing_topics(kafka: Connection, topics: Iterable[str], *, timeout_ms: int = 10_000) -> list[str]:
+    """Those of the topics (full names) that do not exist. Raises DependencyUnavailable when Kafka does not answer."""
     client = AIOKafkaClient(**kafka.options(), request_timeout_ms=timeout_ms)
     try:
         await client.bootstrap()
         metadata = await client.fetch_all_metadata()
     except KafkaError as error:
-        raise DependencyUnavailable(f"no Kafka at {','.join(kafka.servers)}: {error}") from error
+        raise DependencyUnavailable(no_kafka(kafka, error)) from error
     finally:
         await client.close()
-    missing = sorted(set(topics) - metadata.topics())
-    if missing:
-        raise DependencyUnavailable(f"topic {', '.join(missing)} does not exist; `assay topics create` makes it")
+    return sorted(set(topics) - metadata.topics())
+
+
+def no_kafka(kafka: Connection, error: KafkaError) -> str:
+    """One line for a person. The client's own words where they say more than that nobody answers."""
+    where = f"no Kafka at {','.join(kafka.servers)}"
+    if isinstance(error, KafkaConnectionError) and not kafka.tls and not kafka.sasl_mechanism:
+        return f"{where}: nobody answers; is it running, and is ASSAY_KAFKA right?"
+    return f"{where}: {error}"
 
 
 def _tls(settings: Settings) -> ssl.SSLContext:

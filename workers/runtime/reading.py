@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaClient, AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas.errors import DependencyUnavailable
-from workers.runtime.connection import Connection
+from workers.runtime.connection import Connection, no_kafka
 from workers.runtime.records import InRecord, from_kafka
 
 _FETCH_BYTES = 8 * 1024 * 1024  # above the largest record of any of our topics
@@ -116,7 +116,7 @@ async def _consumer(kafka: Connection) -> AsyncIterator[Any]:
         await consumer.start()
         yield consumer
     except KafkaError as error:
-        raise DependencyUnavailable(f"cannot read from Kafka at {','.join(kafka.servers)}: {error}") from error
+        raise DependencyUnavailable(no_kafka(kafka, error)) from error
     finally:
         await consumer.stop()
 

@@ -39,7 +39,7 @@ class OutRecord(NamedTuple):
         """Bytes this record takes as a Kafka batch of its own: an upper bound."""
         size = _FRAMING_BYTES + len(self.key or b"") + len(self.value or b"")
         for name, value in self.headers:
-            size += 4 * len(name) + len(value or b"") + 10  # at most 4 bytes of UTF-8 a character
+            size += len(name.encode()) + len(value or b"") + 10
         return size
 
 

@@ -73,6 +73,9 @@ class Settings(BaseSettings):
 
     health_host: str = Field("127.0.0.1", description="address of /livez, /readyz and /metrics")
     health_port: int = Field(0, ge=0, le=65_535, description="port of /livez, /readyz and /metrics; 0: any free one")
+    otel_endpoint: str | None = Field(
+        None, description="OTLP/HTTP collector for traces and evaluation events, `http://host:4318`; unset: none"
+    )
     log_level: LogLevel = Field("info", description="least severity that is logged")
 
     model_base_url: str | None = Field(None, description="where the judge's model is served, `https://host/v1`")
@@ -143,6 +146,18 @@ class Settings(BaseSettings):
         """What must never be shown, for the logs' mask."""
         hidden = (self.kafka_password, self.model_api_key, self.redis)
         return [secret.get_secret_value() for secret in hidden if secret is not None]
+
+
+def environ_of(settings: Settings) -> dict[str, str]:
+    """The environment that ``load`` makes these settings of, secrets included: for a child process."""
+    given: dict[str, str] = {}
+    for name in settings.model_fields_set | {"kafka", "redis", "bom"}:
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            value = value.get_secret_value()
+        if value is not None:
+            given[_env(name)] = str(value).lower() if isinstance(value, bool) else str(value)
+    return given
 
 
 class SettingRow(NamedTuple):

@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from schemas.errors import DependencyUnavailable, SettingsError
-from workers.runtime.connection import Connection
+from workers.runtime.connection import Connection, no_kafka
 from workers.runtime.topic_plan import Action, Alter, Create, Existing
 
 _KNOWN_TRIES = 100
@@ -109,7 +109,7 @@ async def topic_admin(kafka: Connection) -> AsyncIterator[TopicAdmin]:
             )
         yield TopicAdmin(client)
     except KafkaError as error:
-        raise DependencyUnavailable(f"no Kafka at {','.join(kafka.servers)}: {error}") from error
+        raise DependencyUnavailable(no_kafka(kafka, error)) from error
     finally:
         await client.close()
 

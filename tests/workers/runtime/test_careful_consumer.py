@@ -49,7 +49,7 @@ async def test_a_header_name_that_is_not_utf8_costs_the_rest_of_its_batch_and_no
 
     async with Worker(services.kafka, topic, unique("g"), handler) as worker:
         await until(lambda: len(seen) == 16)
-        await worker.pump.idle()
+        await asyncio.wait_for(worker.pump.idle(), 10)
         assert worker.pump.error is None
     expected = {b"%c%d" % (letter, n) for letter in b"abc" for n in range(5)} | {b"b5"}
     assert {record.value for record in seen if record.value} == expected - {b"b%d" % n for n in range(spoil, 5)}

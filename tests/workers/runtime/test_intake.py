@@ -83,7 +83,7 @@ async def test_odd_records_arrive_as_they_are_and_cost_nobody_else_anything(serv
 
     async with Worker(services.kafka, topics[0], unique("g"), handler) as worker:
         await until(lambda: len(seen) == len(odd))
-        await worker.pump.idle()
+        await asyncio.wait_for(worker.pump.idle(), 10)
         assert worker.pump.error is None
     assert sorted(seen, key=str) == sorted(odd, key=str)
 
@@ -109,7 +109,7 @@ async def test_the_next_start_runs_what_was_not_finished_and_nothing_else(servic
         await until(lambda: len(first_run) == 38)
     async with Worker(services.kafka, topics[0], group, second) as worker:
         await until(lambda: len(second_run) == 2)
-        await worker.pump.idle()
+        await asyncio.wait_for(worker.pump.idle(), 10)
     assert sorted(second_run) == [b"17", b"3"]
 
 
@@ -148,7 +148,7 @@ async def test_a_log_that_retention_cut_is_read_from_where_it_starts(services, u
     await publish(services.kafka, topic, *((b"k", b"%d" % n, []) for n in range(5)))
     async with Worker(services.kafka, topic, group, handler) as worker:
         await until(lambda: len(seen) == 5)
-        await worker.pump.idle()
+        await asyncio.wait_for(worker.pump.idle(), 10)
     await publish(services.kafka, topic, *((b"k", b"%d" % n, []) for n in range(5)))
     services.delete_records(topic, 0, 8)
     async with Worker(services.kafka, topic, group, handler) as worker:

@@ -7,6 +7,7 @@ import os
 
 import pytest
 from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import KafkaTimeoutError
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 
 from schemas.errors import DependencyUnavailable, FatalError
@@ -83,6 +84,24 @@ async def test_transient_errors_are_repeated_and_leave_no_duplicates(services, u
     await producer.produce([OutRecord(topic, b"k", b"once")])
     await producer.produce([OutRecord(topic, b"k", b"then")])
     assert [r.value for r in await read(services.kafka, topic, 2)] == [b"once", b"then"]
+
+
+@pytest.mark.anyio
+async def test_what_comes_after_a_record_that_was_not_taken_does_not_overtake_it(
+    services, unique, producer, monkeypatch
+):
+    topic = unique("order")
+    services.create_topic(topic, 1)
+    send, refusals = producer._producer.send, [KafkaTimeoutError()]
+
+    async def refusing_once(*arguments, **options):
+        if refusals:
+            raise refusals.pop()
+        return await send(*arguments, **options)
+
+    monkeypatch.setattr(producer._producer, "send", refusing_once)
+    await producer.produce([OutRecord(topic, b"k", b"%d" % n) for n in range(3)])
+    assert [r.value for r in await read(services.kafka, topic, 3)] == [b"0", b"1", b"2"]
 
 
 @pytest.mark.anyio

@@ -100,7 +100,7 @@ async def test_every_record_is_produced_and_the_commit_follows(services, topic, 
     make, _, group = world
     pump = await make()
     await pump.deliver([record(n, b"k%d" % n) for n in range(60)])
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert group.stored[drafts()] == Committed(60, "")
     assert sorted(await produced(services, topic, 60)) == sorted(b"%d" % n for n in range(60))
     assert (pump.counts.admitted, pump.counts.done) == (60, 60)
@@ -116,7 +116,7 @@ async def test_a_slow_record_delays_its_key_and_nobody_else(world):
     await until(lambda: group.stored.get(drafts(), Committed(-1, "")).metadata != "")
     assert group.stored[drafts()].offset == 0
     handler.slow[0].set()
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert group.stored[drafts()] == Committed(40, "")
 
 
@@ -133,7 +133,7 @@ async def test_a_crash_runs_only_what_the_metadata_does_not_know(world):
     handler.started.clear()
     second = await make()  # the first one is simply gone: nothing was told to it
     await second.deliver(batch)
-    await second.idle()
+    await asyncio.wait_for(second.idle(), 10)
     assert handler.started == [0]
     assert second.counts.skipped == 29
 
@@ -149,7 +149,7 @@ async def test_never_more_than_concurrency_run_and_the_window_pauses_reading(wor
     await until(lambda: handler.running == 7)
     handler.gate.set()
     await until(lambda: group.paused() == set())
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.most == 7
 
 
@@ -188,7 +188,7 @@ async def test_records_that_come_before_the_restore_wait_for_it(world):
     assert handler.started == []
     group.answers.set()
     await asyncio.gather(assigning, delivering)
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0]
 
 
@@ -203,7 +203,7 @@ async def test_a_batch_that_was_read_before_a_rebalance_is_dropped(world):
     await assign(pump, group)
     await delivering
     await pump.deliver([record(0)])
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0]
     assert group.stored[drafts()].offset == 1
 
@@ -235,7 +235,7 @@ async def test_what_takes_longer_than_the_drain_is_cancelled_and_left_to_the_new
     await assign(pump, group)
     handler.started.clear()
     await pump.deliver([record(0), record(1)])
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0]
     assert sorted(await produced(services, topic, 2)) == [b"0", b"1"]
 
@@ -253,7 +253,7 @@ async def test_while_killed_nothing_is_served_and_after_release_everything_is(se
     await asyncio.sleep(0.03)
     assert group.stored == {}
     pump.release()
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0, 0, 1, 2]
     assert await produced(services, topic, 3) == [b"0", b"1", b"2"]
     assert group.paused() == set()
@@ -268,7 +268,7 @@ async def test_a_result_from_before_a_short_hold_is_thrown_away_too(world):
     pump.hold()
     pump.release()
     handler.gate.set()
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0, 0]
 
 
@@ -296,7 +296,7 @@ async def test_a_refused_commit_comes_again(world):
     await until(lambda: pump.counts.commits_refused > 2)
     assert group.stored == {}
     group.refuse = None
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert group.stored[drafts()].offset == 1
 
 
@@ -304,7 +304,7 @@ async def test_an_output_that_is_too_large_is_answered_with_something_else(servi
     make, _, _ = world
     pump = await make()
     await pump.deliver([record(0)._replace(value=b"x" * 6_000), record(1)])
-    await pump.idle()
+    await asyncio.wait_for(pump.idle(), 10)
     assert sorted(await produced(services, topic, 2)) == [b"1", b"too large"]
     assert pump.counts.oversize == 1
 

@@ -1,0 +1,137 @@
+"""Redis goes away and comes back; the model hangs, refuses, breaks off, answers late: every draft gets its decision."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+
+from tests.faults.checker import Findings, most_common, read
+from tests.faults.scene import Scene, load
+from tests.services.process import free_port
+from tests.services.redis import RealRedis
+from workers.bom import MANIFEST, read_files, seal
+from workers.bom.example import example_bom
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real]
+
+ITEMS = 60
+JUDGE = ("-m", "workers.cli.main", "run", "judge")
+PASS = json.dumps({"label": "pass", "reason": "Nothing is wrong.", "evidence_spans": [], "guideline_clause": None})
+
+
+class FaultyModel:
+    """An endpoint of the OpenAI protocol that misbehaves on command: ok, hang, refuse, break, late."""
+
+    def __init__(self) -> None:
+        self.mode, self.calls, self.port = "ok", 0, free_port()
+        self._over = asyncio.Event()
+
+    async def __aenter__(self) -> FaultyModel:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", self._answer)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._over.set()
+        await self._runner.cleanup()
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        self.calls += 1
+        await request.read()
+        if self.mode == "hang":
+            await self._over.wait()
+        if self.mode == "refuse":
+            return web.json_response({"error": {"message": "overloaded"}}, status=503)
+        if self.mode == "break" and request.transport is not None:
+            request.transport.close()
+        if self.mode == "late":
+            await asyncio.sleep(0.7)
+        await asyncio.sleep(0.05)
+        choice = {"message": {"role": "assistant", "content": PASS}, "finish_reason": "stop"}
+        return web.json_response({"model": "m-2026-01-01", "choices": [choice], "usage": None})
+
+
+def http_bom(folder: Path) -> Path:
+    """The example BOM with a model over HTTP that is given one second."""
+    shutil.copytree(example_bom(), folder, ignore=shutil.ignore_patterns(MANIFEST))
+    binding = {
+        "provider": "openai_compatible", "model": "m-2026-01-01", "family": "tests", "temperature": 0.0,
+        "max_output_tokens": 100, "structured_output": "none", "attempt_timeout_s": 1, "max_attempts": 2,
+    }  # fmt: skip
+    (folder / "bindings.yaml").write_text(yaml.safe_dump({"judges": {"primary": binding}}))
+    seal(folder, read_files(folder))
+    return folder
+
+
+@pytest.fixture
+async def scene_of(real_kafka: str, unique: Callable[[str], str]) -> AsyncIterator[Callable[..., Any]]:
+    scenes: list[Scene] = []
+
+    async def make(**settings: str) -> Scene:
+        scenes.append(Scene(real_kafka, unique("dependencies") + ".", **settings))
+        await scenes[-1].create_topics()
+        return scenes[-1]
+
+    yield make
+    for scene in scenes:
+        scene.close()
+
+
+async def causes(scene: Scene) -> set[str]:
+    """Causes of the non-decisions on the verdicts topic."""
+    rows = [json.loads(raw.value or b"") for raw in await read(scene.kafka, scene.prefix + "verdicts")]
+    return {verdict["cause"] for row in rows for verdict in row["verdicts"] if verdict["cause"]}
+
+
+async def test_redis_is_killed_and_started_again(own_redis: RealRedis, scene_of: Callable[..., Any]) -> None:
+    scene = await scene_of(ASSAY_REDIS=own_redis.url, ASSAY_BOM=str(example_bom()), ASSAY_CONCURRENCY="20")
+    publishing = asyncio.create_task(scene.publish(load(ITEMS), per_s=60))
+    worker = scene.start(JUDGE)
+    await scene.until_answered(more=50)
+    own_redis.kill()
+    await scene.until_answered(more=100)
+    own_redis.start()
+    await publishing
+    found = await scene.until_answered()
+    assert worker.poll() is None, scene.logs()
+    assert scene.stop(worker) == 0, scene.logs()
+    assert found.wrong == [], most_common(found)
+    assert (found.verdicts, found.decisions) == (7 * ITEMS, 3 * ITEMS)
+    assert await causes(scene) == set()
+
+
+@pytest.mark.parametrize(
+    ("mode", "cause"), [("hang", "timeout"), ("refuse", "provider_error"), ("break", "connection_lost"), ("late", None)]
+)
+async def test_a_model_in_trouble_delays_drafts_and_loses_none(
+    tmp_path: Path, scene_of: Callable[..., Any], mode: str, cause: str | None
+) -> None:
+    async with FaultyModel() as model:
+        scene = await scene_of(
+            ASSAY_BOM=str(http_bom(tmp_path / "bom")), ASSAY_MODEL_BASE_URL=f"http://127.0.0.1:{model.port}/v1",
+            ASSAY_CONCURRENCY="40",
+        )  # fmt: skip
+        publishing = asyncio.create_task(scene.publish(load(ITEMS // 2), per_s=60))
+        worker = scene.start(JUDGE)
+        await scene.until_answered(more=30, timeout_s=20)
+        model.mode = mode
+        await scene.until_answered(more=40, timeout_s=20)
+        model.mode = "ok"
+        await publishing
+        found: Findings = await scene.until_answered()
+        assert scene.stop(worker) == 0, scene.logs()
+    assert found.wrong == [], most_common(found)
+    assert found.verdicts == 7 * (ITEMS // 2)
+    assert model.calls > 0
+    assert await causes(scene) == ({cause} if cause else set())
