@@ -83,8 +83,8 @@ class EndpointLimits:
             self.requests.hold(now + min(error.retry_after_s or 0.0, LONGEST_HOLD_S))
             if self.concurrency.refused(started=started, now=now):
                 self._throttled("rate_limited")
-        elif error.cause is Cause.TIMEOUT and self.concurrency.timed_out(started=started, now=now):
-            self._throttled("timeout")
+        elif error.cause is Cause.TIMEOUT and self.concurrency.answered(started=started, now=now):
+            self._throttled("latency")
 
     def _broke(self, cause: Cause, now: float) -> None:
         before = self.breaker.closed

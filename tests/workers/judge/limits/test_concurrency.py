@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import heapq
+import random
+
 import pytest
 
 from workers.judge.limits.concurrency import FLOOR_PERIOD_S, AdaptiveConcurrency
@@ -68,7 +71,44 @@ def test_a_model_that_is_slower_for_good_is_not_throttled_for_ever() -> None:
     assert limit.limit == 50
 
 
-def test_time_outs_make_it_fall_though_no_latency_can_be_measured() -> None:
+def test_time_outs_are_latencies() -> None:
     limit = AdaptiveConcurrency(100)
-    limit.timed_out(started=0.0, now=20.0)
-    assert limit.limit == 80
+    now = rounds(limit, 3, latency_s=1.0)
+    rounds(limit, 3, latency_s=20.0, now=now)
+    assert limit.limit < 70
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.8])
+def test_a_model_whose_latencies_scatter_keeps_all_its_calls(sigma: float) -> None:
+    """400 calls in flight for two minutes; lognormal, median 1 s, a call in a thousand times out after 20 s."""
+    rng, limit, lowest = random.Random(1), AdaptiveConcurrency(400), 400
+    running = [(min(rng.lognormvariate(0, sigma), 20.0), 0.0) for _ in range(400)]
+    heapq.heapify(running)
+    while running[0][0] < 120:
+        now, started = heapq.heappop(running)
+        limit.answered(started=started, now=now)
+        lowest = min(lowest, limit.limit)
+        latency_s = 20.0 if rng.random() < 0.001 else min(rng.lognormvariate(0, sigma), 20.0)
+        heapq.heappush(running, (now + latency_s, now))
+    assert lowest == 400
+
+
+def test_a_server_that_gets_slower_with_every_call_above_its_capacity_is_relieved() -> None:
+    """Latency is 1 s up to 50 calls in flight and rises in proportion above: the limit leaves 400 for good."""
+    limit, now = AdaptiveConcurrency(400), 0.0
+    now = rounds_of(limit, 3, calls=40, now=now)  # little to do at first: the floor
+    lows = []
+    for _ in range(40):
+        now = rounds_of(limit, 1, calls=400, now=now)
+        lows.append(limit.limit)
+    assert max(lows[10:]) < 200
+
+
+def rounds_of(limit: AdaptiveConcurrency, count: int, *, calls: int, now: float) -> float:
+    for _ in range(count * max(400 // calls, 1)):
+        running = min(calls, limit.limit)
+        latency_s = max(running / 50, 1.0)
+        for _ in range(running):
+            limit.answered(started=now, now=now + latency_s)
+        now += latency_s
+    return now
