@@ -11,12 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
+ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters", "conformance")
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
     "judge": {"judge", "runtime"},
     "bom": {"bom", "judge"},
+    "conformance": {"conformance", "bom", "judge", "runtime"},
     "dead_letters": {"dead_letters", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
     "embedded": {"embedded", "runtime"},

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from schemas.bom import DEFAULT_ENDPOINT, Bom
 from schemas.errors import SettingsError
+from workers.judge.build import calls_of
 from workers.judge.limits.endpoint_limits import Allowance, EndpointLimits
 from workers.judge.pricing import Prices, read_prices
 from workers.judge.protocols import Counters
@@ -20,8 +21,7 @@ async def endpoints_of(settings: Settings, bom: Bom, stack: AsyncExitStack, coun
     """Where the BOM's models are served, behind one client that ``stack`` closes; None where none is over HTTP."""
     if not any(binding.provider.over_http for binding in bom.bindings.values()):
         return None
-    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
-    most = settings.concurrency * max(asked, 1)
+    most = settings.concurrency * max(calls_of(bom), 1)
     entries = {name: (endpoint_of_entry(name, entry, read=_read), entry) for name, entry in _entries(settings).items()}
     if settings.model_base_url is not None:
         entries[DEFAULT_ENDPOINT] = (Endpoint(settings.model_base_url, settings.model_api_key), _default(settings))
@@ -37,7 +37,13 @@ async def endpoints_of(settings: Settings, bom: Bom, stack: AsyncExitStack, coun
 
 def prices_of(settings: Settings) -> Prices:
     """The price table, empty where none is set. Raises SettingsError."""
-    return {} if settings.prices is None else read_prices(_text("ASSAY_PRICES", settings.prices))
+    if settings.prices is None:
+        return {}
+    text = _text("ASSAY_PRICES", settings.prices)
+    try:
+        return read_prices(text)
+    except SettingsError as error:
+        raise SettingsError(f"ASSAY_PRICES: {settings.prices}: {error}") from error
 
 
 def _entries(settings: Settings) -> dict[str, EndpointEntry]:

@@ -24,7 +24,7 @@ from schemas.topics import (
     Topic,
 )
 from workers.bom import load_bom, read_files
-from workers.judge.build import Surroundings, build_instrument
+from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
@@ -82,8 +82,8 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 @asynccontextmanager
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
-        instrument = build_instrument(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, instrument, now=_now)
+        around = with_purse(bom, await _surroundings(settings, bom, metrics, stack))
+        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)

@@ -16,14 +16,12 @@ from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, print_json
 from workers.cli.showing import escaped
 from workers.judge.asking import TimedModel
-from workers.judge.build import bindings_of, citable, renderer
+from workers.judge.build import bindings_of, citable, form_of, renderer
 from workers.judge.pricing import Prices
 from workers.judge.probing import Probe, probe
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.build import over_http, reach_of
 from workers.judge.providers.endpoints import Endpoints
-from workers.judge.schema import STRICT_SCHEMA
-from workers.judge.template import PromptTemplate
 from workers.reaching import endpoints_of, prices_of
 from workers.runtime.settings import Settings
 
@@ -77,10 +75,8 @@ def _first_criterion_of_each(bom: Bom) -> dict[str, Criterion]:
     """The criterion whose prompt a binding is probed with; a binding that judges none is left out."""
     found: dict[str, Criterion] = {}
     for criterion in bom.charter.criteria.must_have:
-        used = bindings_of(criterion, bom)
-        for name, binding in bom.bindings.items():
-            if any(binding is one for one in used):
-                found.setdefault(name, criterion)
+        for name in bindings_of(criterion, bom):
+            found.setdefault(name, criterion)
     return found
 
 
@@ -95,8 +91,8 @@ async def _probe(
         TimedModel(model, attempt_timeout_s=binding.attempt_timeout_s, clock=clock),
         criterion_id=criterion.id,
         binding=binding,
-        render=renderer(criterion, bom, PromptTemplate.parse(bom.template)),
-        schema=STRICT_SCHEMA,
+        render=renderer(criterion, bom),
+        form=form_of(criterion),
         clauses=citable(criterion, bom),
         price=prices.get(binding.model),
         clock=clock,

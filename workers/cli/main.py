@@ -11,6 +11,7 @@ import typer
 
 from workers.cli import (
     bom,
+    conformance,
     control,
     demo,
     dlq,
@@ -33,7 +34,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, dlq, settings, plan, simulate):
+GROUPS = (
+    demo, run, publish, tail, trace, replay, judge, conformance, bom, control, topics, dlq, settings, plan, simulate,
+)  # fmt: skip
+
+for group in GROUPS:
     group.register(app)
 
 

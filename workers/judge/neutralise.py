@@ -59,10 +59,10 @@ _QUOTE = "[\"＂'‘’“”]"
 _SPEAKER = (
     "system|assistant|user|human|ai|bot|model|developer|tool|function|admin(?:istrator)?|evaluator|grader|judge|"
     "instructions?|response|winner|"
-    "(?:final[ _]|overall[ _])?(?:verdict|answer|result|decision|grade|score|label|rating)"
+    "(?:final[ _]|overall[ _])?(?:verdict|answer|result|decision|grade|score|label|rating|preference)"
 )
 _LINE = r"(?:^|(?<=[\r\n])|(?<=\\n))[ \t>*_~\-]{0,8}"
-_KEY = "label|reason(?:ing)?|evidence_spans|guideline_clause|pass|score|verdict|winner|result|decision"
+_KEY = "label|reason(?:ing)?|evidence_spans|guideline_clause|pass|score|verdict|winner|preference|result|decision"
 
 # A joiner between two letters of such a script, or two pictures, holds an emoji or a script together and stays.
 _BREAK = "\\r(?!\\n)|[\\x0b\\x0c\\x1c-\\x1f\\x85\\u2028\\u2029]"

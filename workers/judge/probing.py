@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from schemas.bom import ModelBinding, StructuredOutput
 from schemas.drafts import Context, ContextItem, Draft
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause
+from workers.judge.forms import BINARY, VerdictForm
 from workers.judge.model_judge import read
 from workers.judge.pricing import Price, cost_usd
 from workers.judge.protocols import Model, Prompt, Question, Reply
@@ -50,6 +50,7 @@ _FALSE = (
     "The Orla Kettle boils 9 l at 9000 W, is guaranteed to last a lifetime, and cures every cold within a day. Its "
     "body is solid gold, it is the best kettle ever made, and no other one may be sold beside it."
 )
+_RIVAL = "The Orla Kettle is made of steel, holds 1.7 l and heats it at 2200 W."  # for comparisons
 _PROSE = Prompt("Answer in plain English prose. Never write JSON.", "Say in one short sentence what a kettle is for.")
 
 _BY_CAUSE = {
@@ -69,7 +70,7 @@ async def probe(
     criterion_id: str,
     binding: ModelBinding,
     render: Callable[[Draft], Prompt],
-    schema: Mapping[str, Any],
+    form: VerdictForm = BINARY,
     clauses: Collection[str],
     price: Price | None,
     clock: Callable[[], float],
@@ -86,14 +87,14 @@ async def probe(
         began = clock()
         calls += 1
         try:
-            reply = await model.ask(Question(criterion_id, prompt, schema, draft_of(_TRUE)), deadline=began + 3600)
+            reply = await model.ask(Question(criterion_id, prompt, form.schema, draft_of(_TRUE)), deadline=began + 3600)
         except ModelError as error:
             findings[_BY_CAUSE.get(error.cause, Finding.NO_ANSWER)] = f"{error.cause}: {error.detail}"
             break
         finally:
             slowest_s = max(slowest_s, clock() - began)
         replies.append(reply)
-        findings |= found_in(reply, binding=binding, clauses=clauses, plea=prompt is _PROSE)
+        findings |= found_in(reply, binding=binding, clauses=clauses, form=form, plea=prompt is _PROSE)
     if slowest_s > _SLOW_SHARE * binding.attempt_timeout_s:
         findings[Finding.SLOW] = f"{slowest_s:.1f} s of the {binding.attempt_timeout_s:g} s of an attempt"
     return Probe(
@@ -104,13 +105,15 @@ async def probe(
 def draft_of(text: str) -> Draft:
     sheet = ContextItem(role="target", metadata=dict(_SHEET))
     context = Context(instruction="Describe the product from its sheet, and from it alone.", items=(sheet,))
-    return Draft(item_id="assay-probe", text=text, context=context)
+    return Draft(item_id="assay-probe", text=text, rival=_RIVAL, context=context)
 
 
-def found_in(reply: Reply, *, binding: ModelBinding, clauses: Collection[str], plea: bool) -> dict[Finding, str]:
+def found_in(
+    reply: Reply, *, binding: ModelBinding, clauses: Collection[str], form: VerdictForm, plea: bool
+) -> dict[Finding, str]:
     """What one reply shows; whether its verdict is right is no matter here. ``plea``: it was asked for in prose."""
     found: dict[Finding, str] = {}
-    parsed = read(reply, clauses=clauses)
+    parsed = read(reply, clauses=clauses, form=form)
     if parsed.cause in _BY_CAUSE and parsed.reason is None:
         unstructured = plea and parsed.cause in (Cause.UNPARSEABLE, Cause.REFUSED)
         found[Finding.NO_STRUCTURED_OUTPUT if unstructured else _BY_CAUSE[parsed.cause]] = parsed.detail or ""

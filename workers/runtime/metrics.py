@@ -56,6 +56,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_attempts_total", Kind.COUNTER, "attempts", ("outcome",), "drafts judged, by the gate's outcome"),
     Metric("assay_decisions_total", Kind.COUNTER, "rounds", ("decision",), "rounds ended, by their decision"),
     Metric("assay_verdicts_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "verdicts, by label"),
+    Metric("assay_audits_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "audits of served drafts, by label"),
     Metric("assay_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "non-decisions, by cause"),
     Metric("assay_flags_total", Kind.COUNTER, "flags", ("flag",), "flags raised on attempts and verdicts"),
     Metric("assay_judging_seconds", Kind.HISTOGRAM, "seconds", (), "time to judge one draft", _SECONDS),

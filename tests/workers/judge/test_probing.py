@@ -16,7 +16,6 @@ from workers.judge.protocols import Prompt
 from workers.judge.providers.build import over_http
 from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.http import http_client
-from workers.judge.schema import STRICT_SCHEMA
 
 pytestmark = pytest.mark.anyio
 VERDICT = {"label": "pass", "reason": "Fine.", "evidence_spans": None, "guideline_clause": None}
@@ -38,7 +37,6 @@ async def probed(url: str, *, price: Price | None = None, **bound: Any) -> Probe
             criterion_id="a",
             binding=asked,
             render=lambda draft: Prompt("You judge.", draft.text),
-            schema=STRICT_SCHEMA,
             clauses=(),
             price=price,
             clock=clock,

@@ -9,6 +9,7 @@ import httpx
 
 from schemas.bom import ModelBinding, Provider
 from schemas.errors import BomError, SettingsError
+from schemas.verdict_space import Form
 from workers.judge.asking import FIRST_WAIT_S, RetryingModel, TimedModel
 from workers.judge.limits.budgeted_model import BudgetedModel
 from workers.judge.limits.limited_model import LimitedModel
@@ -20,6 +21,7 @@ from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.endpoints import Endpoints, Reach
 from workers.judge.providers.openai_compatible import OpenAICompatible
 from workers.judge.providers.recorded import RecordedModel, read_recording
+from workers.judge.providers.recorded_pairs import RecordedPairsModel, read_recorded_pairs
 from workers.judge.providers.scripted import Script, ScriptedModel
 
 
@@ -28,6 +30,7 @@ def build_model(
     *,
     files: Mapping[str, bytes],
     clauses: Sequence[str],
+    form: Form = Form.BINARY,
     endpoints: Endpoints | None,
     purse: Purse | None,
     price: Price | None,
@@ -37,9 +40,9 @@ def build_model(
 ) -> Model:
     """The binding's model: retried as the binding says; each call behind its endpoint's limits, paid for, and in time.
 
-    ``files`` are the BOM's, ``clauses`` those that the criterion may cite. ``endpoints`` are needed by models over HTTP
-    alone; without ``purse`` nothing is capped. ``clock`` is the event loop's. Raises BomError for a file that is
-    missing or bad, and SettingsError when the endpoint is not set.
+    ``files`` are the BOM's, ``clauses`` those that the criterion of this ``form`` may cite. ``endpoints`` are needed by
+    models over HTTP alone; without ``purse`` nothing is capped. ``clock`` is the event loop's. Raises BomError for a
+    file that is missing or bad, and SettingsError when the endpoint is not set.
     """
     reach = None
     if binding.provider.over_http:
@@ -47,7 +50,7 @@ def build_model(
         assert endpoints is not None
         model = over_http(binding, reach.endpoint, endpoints.client)
     else:
-        model = _at_home(binding, files, clauses)
+        model = _at_home(binding, files, clauses, form)
     model = TimedModel(model, attempt_timeout_s=binding.attempt_timeout_s, clock=clock)
     if purse is not None:
         model = BudgetedModel(model, purse, binding=binding, price=price)
@@ -69,13 +72,20 @@ def over_http(binding: ModelBinding, endpoint: Endpoint, client: httpx.AsyncClie
     return kind(binding, endpoint, client)
 
 
-def _at_home(binding: ModelBinding, files: Mapping[str, bytes], clauses: Sequence[str]) -> Model:
+def _at_home(binding: ModelBinding, files: Mapping[str, bytes], clauses: Sequence[str], form: Form) -> Model:
     name, raw = _file(binding, files)
     if binding.provider is Provider.SCRIPTED:
         return ScriptedModel(Script.read(name, raw, model=binding.model))
     if not clauses:
         raise BomError("charter.yaml: a criterion with a recorded judge needs a clause for the fails to cite")
-    return RecordedModel(read_recording(name, raw, judge=binding.model), judge=binding.model, clause=clauses[0])
+    judge, clause = binding.model, clauses[0]
+    match form:
+        case Form.BINARY:
+            return RecordedModel(read_recording(name, raw, judge=judge), judge=judge, clause=clause)
+        case Form.PAIRWISE:
+            return RecordedPairsModel(read_recorded_pairs(name, raw, judge=judge), judge=judge, clause=clause)
+        case Form.ORDINAL:
+            raise BomError(f"bindings.yaml: {judge}: recordings hold labels or preferences, no scores")
 
 
 def _file(binding: ModelBinding, files: Mapping[str, bytes]) -> tuple[str, bytes]:
