@@ -107,5 +107,7 @@ class Flag(StrEnum):
     FALLBACK_UNAVAILABLE = "fallback_unavailable"
     OUTPUT_TOO_LARGE = "output_too_large"
     CACHE_DOWN = "cache_down"
+    OVER_BUDGET = "over_budget"
+    FALLBACK_JUDGE = "fallback_judge"  # judged by the binding's fallback
     ORDER_FLIP = "order_flip"  # pairwise: another answer when the two texts changed places
     ORDER_REVERSAL = "order_reversal"  # pairwise: the opposite answer; every reversal is a flip too

@@ -37,6 +37,8 @@ class Served(Part):
     fingerprint: str | None = None
     finish_reason: str | None = None
     content_chars: int | None = None
+    label_probability: float | None = None  # of the label's tokens, where they were asked for and could be found
+    label_probability_absent: str | None = None  # why there is none, though it was asked for
 
 
 class Vote(Part):

@@ -73,7 +73,7 @@ def _fallback_is_there(bom: Bom) -> None:
 
 def _models_are_pinned(bom: Bom) -> None:
     for name, binding in bom.bindings.items():
-        if binding.provider is Provider.OPENAI_COMPATIBLE and _floats(binding.model):
+        if binding.provider.over_http and _floats(binding.model):
             raise BomError(
                 f"bindings.yaml: {name}: {binding.model!r} is a floating alias, which the vendor can change silently; "
                 "pin a dated model id"
@@ -94,6 +94,23 @@ def _judge_and_generator_are_strangers(bom: Bom) -> None:
             )
 
 
+def _fallbacks_stand_apart(bom: Bom) -> None:
+    """What breaks a judge, or makes it favour a text, must not do the same to the one that stands in for it."""
+    for name, binding in bom.bindings.items():
+        if binding.fallback is None:
+            continue
+        place = f"bindings.yaml: {name}: fallback {binding.fallback!r}"
+        stand_in = bom.bindings.get(binding.fallback)
+        if stand_in is None:
+            raise BomError(f"{place} is no binding")
+        if stand_in.fallback is not None:
+            raise BomError(f"{place} has a fallback of its own; one is enough")
+        if stand_in.family == binding.family:
+            raise BomError(f"{place} is of the same family {binding.family!r}; take another vendor's model")
+        if binding.provider.over_http and stand_in.provider.over_http and stand_in.endpoint == binding.endpoint:
+            raise BomError(f"{place} is served at the same endpoint {binding.endpoint!r}; take another one")
+
+
 def _files_of_bindings_are_there(bom: Bom) -> None:
     for name, binding in bom.bindings.items():
         needs = binding.provider in (Provider.SCRIPTED, Provider.RECORDED)
@@ -110,6 +127,7 @@ _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _fallback_is_there,
     _models_are_pinned,
     _judge_and_generator_are_strangers,
+    _fallbacks_stand_apart,
     _files_of_bindings_are_there,
     audits_are_independent,
     cascades_fit_their_criteria,

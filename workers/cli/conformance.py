@@ -32,7 +32,7 @@ from workers.conformance.suite import CHECKS, Report, run_suite
 from workers.judge.build import Surroundings
 from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.protocols import NoCounters
-from workers.roles import endpoint_of, prices_of
+from workers.reaching import endpoints_of, prices_of
 
 T = TypeVar("T")
 Jsonl = Path | None
@@ -97,14 +97,12 @@ async def _tested(
     settings = settings_of()
     loop, rng = asyncio.get_running_loop(), random.Random()
     async with AsyncExitStack() as stack:
-        endpoint, client = await endpoint_of(settings, bom, stack)
         around = Surroundings(
             clock=loop.time,
             rng=rng,
             counters=NoCounters(),
             prices=prices_of(settings),
-            endpoint=endpoint,
-            client=client,
+            endpoints=await endpoints_of(settings, bom, stack, NoCounters()),
         )
         cache = _cache_of_its_own(stack, rng) if any(check.name == "idempotence" for check in checks) else None
         with _progress() as begins:

@@ -147,6 +147,7 @@ def verdict_of(
     found = {
         Flag.UNVERIFIED_SPAN: verified.dropped > 0,
         Flag.RE_ASKED: len(asked.replies) + (asked.error is not None) > 1,
+        Flag.OVER_BUDGET: parsed.cause is Cause.OVER_BUDGET,
         Flag.MODEL_MISMATCH: any(reply.model not in (None, pinned) for reply in asked.replies),
     }
     return CriterionVerdict(
@@ -190,6 +191,8 @@ def served_of(reply: Reply | None) -> Served | None:
         fingerprint=reply.fingerprint,
         finish_reason=reply.finish_reason,
         content_chars=len(reply.text or ""),
+        label_probability=reply.label_probability,
+        label_probability_absent=reply.label_probability_absent,
     )
 
 

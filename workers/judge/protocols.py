@@ -48,7 +48,8 @@ class Reply:
     """What came back, unread. Token counts are None where the provider did not say.
 
     ``reasoned`` is True when the model wrote reasoning and no answer (``text`` is None then). ``flags`` are what a
-    provider of ours had to do to make the reply (recorded judges); a live model raises none.
+    provider of ours had to do to make the reply (recorded judges); a live model raises none. ``label_probability`` is
+    that of the label's tokens; where it was asked for and is not there, ``label_probability_absent`` says why.
     """
 
     text: str | None
@@ -61,6 +62,8 @@ class Reply:
     output_tokens: int | None = None
     calls: int = 1
     flags: tuple[Flag, ...] = ()
+    label_probability: float | None = None
+    label_probability_absent: str | None = None
 
 
 class Model(Protocol):

@@ -29,6 +29,8 @@ class Metric(NamedTuple):
 
 
 _TOPIC = ("topic",)
+_ENDPOINT = ("endpoint",)
+_WHY = ("endpoint", "why")
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 METRICS: tuple[Metric, ...] = (
@@ -62,6 +64,19 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_model_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "model abstains"),
     Metric("assay_model_cost_usd_total", Kind.COUNTER, "US dollars", ("criterion",), "known cost of the model"),
     Metric("assay_model_cost_unknown_total", Kind.COUNTER, "verdicts", ("criterion",), "verdicts of unknown cost"),
+    Metric(
+        "assay_model_calls_withheld_total", Kind.COUNTER, "calls", _WHY, "calls not made: breaker, rate, concurrency"
+    ),
+    Metric("assay_model_waits_total", Kind.COUNTER, "calls", _WHY, "calls that waited for their turn"),
+    Metric("assay_model_wait_seconds_total", Kind.COUNTER, "seconds", _WHY, "time that calls waited for their turn"),
+    Metric("assay_model_throttled_total", Kind.COUNTER, "falls", ("endpoint", "cause"), "falls of the calls limit"),
+    Metric("assay_model_calls_in_flight", Kind.GAUGE, "calls", _ENDPOINT, "calls that run or have their turn"),
+    Metric("assay_model_calls_limit", Kind.GAUGE, "calls", _ENDPOINT, "calls that may run at the same time, now"),
+    Metric("assay_breaker_changes_total", Kind.COUNTER, "changes", ("endpoint", "to"), "to open, to closed"),
+    Metric("assay_endpoint_broken", Kind.GAUGE, "boolean", _ENDPOINT, "1 while the endpoint is left alone"),
+    Metric("assay_over_budget_total", Kind.COUNTER, "calls", (), "calls not made because a cap on cost was reached"),
+    Metric("assay_spending_failures_total", Kind.COUNTER, "failures", ("error",), "sums that Redis did not take"),
+    Metric("assay_fallback_judgements_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "by a fallback judge"),
     Metric("assay_cache_lookups_total", Kind.COUNTER, "lookups", ("criterion", "outcome"), "hit, miss, corrupt, down"),
     Metric("assay_cache_corrupt_entries_total", Kind.COUNTER, "entries", (), "unreadable entries that were replaced"),
     Metric("assay_cache_failures_total", Kind.COUNTER, "failures", ("error",), "times that Redis did not answer"),

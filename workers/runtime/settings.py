@@ -80,6 +80,18 @@ class Settings(BaseSettings):
 
     model_base_url: str | None = Field(None, description="where the judge's model is served, `https://host/v1`")
     model_api_key: SecretStr | None = Field(None, description="key for that endpoint")
+    model_requests_per_minute: float | None = Field(
+        None, gt=0, description="calls a minute to that endpoint, of this worker; unset: no limit"
+    )
+    model_tokens_per_minute: float | None = Field(
+        None, gt=0, description="tokens a minute to that endpoint, read and written, of this worker; unset: no limit"
+    )
+    model_max_in_flight: int | None = Field(
+        None, ge=1, description="calls to that endpoint at the same time; unset: `ASSAY_CONCURRENCY` a model criterion"
+    )
+    endpoints: Path | None = Field(
+        None, description="YAML file of further endpoints, by the names that bindings use; see docs/models.md"
+    )
     prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
 
     @classmethod

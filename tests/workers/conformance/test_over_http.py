@@ -17,6 +17,7 @@ import pytest
 from schemas.bom import Bom, Provider
 from tests.services.model_server import echoes, model_server
 from tests.workers.conformance.test_preparing import BOM
+from tests.workers.judge.asked import served_at
 from workers.conformance.findings import Result
 from workers.conformance.inputs import sample_drafts
 from workers.conformance.preparing import Options, prepare
@@ -25,7 +26,6 @@ from workers.conformance.suite import CHECKS, run_suite
 from workers.judge.build import Surroundings
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint
 
 Says = Callable[[dict[str, Any]], str]
 BY_ITS_WORDS = ("coverage", "determinism", "injection", "hidden_state")  # what depends on what the model says
@@ -80,8 +80,7 @@ async def test_a_model_over_http_is_caught_in_its_own_way(says: Callable[[], Say
             rng=random.Random(1),
             counters=NoCounters(),
             prices={},
-            endpoint=Endpoint(server.url, None),
-            client=client,
+            endpoints=served_at(server.url, client),
         )
         options = Options(suffixes=own_suffixes()[:12], at_once=20)
         ground = await prepare(over_http(), around, sample_drafts(), options, cache=None)

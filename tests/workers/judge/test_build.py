@@ -17,14 +17,13 @@ from schemas.verdict_space import Cause, Label
 from schemas.verdicts import CriterionVerdict
 from tests.services.model_server import ModelServer, echoes, model_server
 from tests.workers.bom.sealed import bom_of, family_of_three
-from tests.workers.judge.asked import draft
+from tests.workers.judge.asked import draft, served_at
 from tests.workers.judge.composed.members import ABSTAIN, F, P
 from tests.workers.judge.counted import Counted
 from workers.judge.build import Surroundings, build_audit, build_instrument, calls_of
 from workers.judge.cache import VerdictCache
 from workers.judge.protocols import Question, Reply
 from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -107,7 +106,7 @@ async def test_a_panel_of_three_vendors_outvotes_one() -> None:
 
 async def samples(server: ModelServer, bom: Bom, *, cached: bool) -> tuple[list[Any], CriterionVerdict]:
     async with http_client(max_connections=calls_of(bom)) as client:
-        bench = Bench(bom, cached=cached, endpoint=Endpoint(server.url), client=client)
+        bench = Bench(bom, cached=cached, endpoints=served_at(server.url, client))
         verdict = await bench.judge(draft())
         await bench.close()
     return [(body["seed"], body["temperature"]) for body in server.requests], verdict

@@ -21,8 +21,9 @@ from workers.judge.forms import BINARY, VerdictForm
 from workers.judge.model_judge import ModelJudge
 from workers.judge.pricing import Price
 from workers.judge.protocols import Counters, Model, NoCounters, Prompt, Question, Reply
+from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint, OpenAICompatible
+from workers.judge.providers.openai_compatible import OpenAICompatible
 from workers.judge.providers.recorded import RecordedModel, read_recording
 from workers.judge.providers.scripted import ScriptedModel
 from workers.judge.schema import STRICT_SCHEMA
