@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from aiokafka import AIOKafkaProducer
+import aiohttp
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from schemas.topics import DEAD_LETTERS, DRAFTS, TELEMETRY, TOPICS, VERDICTS
 from tests.faults.checker import Findings, check, most_common, read
@@ -130,6 +131,30 @@ class Scene:
             await asyncio.sleep(0.3)
             found = await self.check()
         return found
+
+    async def until_more_verdicts(self, more: int, *, timeout_s: float = 60.0) -> None:
+        """Wait for so many records more on verdicts, looking often: what is in flight then, is in flight still."""
+        topic = self.prefix + VERDICTS.name
+        consumer = AIOKafkaConsumer(bootstrap_servers=self.kafka)
+        await consumer.start()
+        try:
+            partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
+            goal = sum((await consumer.end_offsets(partitions)).values()) + more
+            async with asyncio.timeout(timeout_s):
+                while sum((await consumer.end_offsets(partitions)).values()) < goal:
+                    await asyncio.sleep(0.05)
+        finally:
+            await consumer.stop()
+
+    async def in_flight(self) -> int:
+        """Records that the worker started last is running, by its own account."""
+        self.log.seek(0)
+        rows = [json.loads(line) for line in self.log.read().splitlines() if b'"listening"' in line]
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"http://127.0.0.1:{rows[-1]['port']}/metrics") as response:
+                text = await response.text()
+        (line,) = [line for line in text.splitlines() if line.startswith("assay_running_records{")]
+        return int(float(line.rsplit(" ", 1)[1]))
 
     def stop(self, worker: subprocess.Popen[bytes], *, timeout_s: float = 20.0) -> int:
         """SIGTERM; its exit code."""

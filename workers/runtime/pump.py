@@ -25,6 +25,9 @@ from workers.runtime.records import InRecord
 from workers.runtime.slots import Oversize, Process, Slots
 from workers.runtime.tracker import PartitionTracker
 
+_CONFIRM_S = 10.0
+_CONFIRM_REVOKED_S = 1.0  # Kafka waits for all members: half of what Settings keep free beside the drain
+
 PATIENCE_S = 0.05
 """How long a delivery waits for room before it pauses the partitions: a pause costs two polls."""
 
@@ -106,8 +109,8 @@ class Pump:
         """
         self._stopping = True
         self._regulate()
-        timeout_s = self._options.drain_timeout_s if self.error is None else 0.0
-        await self._slots.drain(list(self._partitions.values()), timeout_s)
+        timeout_s, confirm_s = (self._options.drain_timeout_s, _CONFIRM_S) if self.error is None else (0.0, 0.0)
+        await self._slots.drain(list(self._partitions.values()), timeout_s, confirm_s=confirm_s)
         await self._committer.stop()
         self._forget(list(self._partitions))
 
@@ -201,7 +204,8 @@ class Pump:
             return
         self.counts.revocations += 1
         started = time.monotonic()
-        await self._slots.drain([self._partitions[tp] for tp in mine], self._options.drain_timeout_s)
+        going = [self._partitions[tp] for tp in mine]
+        await self._slots.drain(going, self._options.drain_timeout_s, confirm_s=_CONFIRM_REVOKED_S)
         try:
             await self._committer.commit()
         except FatalError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from contextlib import suppress
 from functools import partial
 
@@ -40,6 +40,7 @@ class Slots:
         self._concurrency, self._counts = concurrency, counts
         self._finished, self._failed = finished, failed
         self._running: dict[asyncio.Task[None], Taken | None] = {}
+        self._sending: set[asyncio.Task[None]] = set()
         self._ramping = False
         self._drains: list[tuple[Sequence[OpenPartition], asyncio.Event]] = []
         self.holds = 0
@@ -63,21 +64,32 @@ class Slots:
         if count > 0:
             asyncio.get_running_loop().call_soon(self._ramp, 2 * count)
 
-    async def drain(self, partitions: Sequence[OpenPartition], timeout_s: float) -> None:
-        """Drop what has not started, let the rest finish, cancel what takes longer than ``timeout_s``."""
+    async def drain(self, partitions: Sequence[OpenPartition], timeout_s: float, *, confirm_s: float) -> None:
+        """Drop what has not started, let the rest finish, cancel what takes longer than ``timeout_s``.
+
+        What has been handed to Kafka by then is not taken back: it gets ``confirm_s`` more, because it would be
+        produced a second time when it arrives and is not committed.
+        """
         for partition in partitions:
             self._counts.dropped += self._lanes.close(partition)
-        drain = (partitions, asyncio.Event())
-        self._drains.append(drain)
-        if any(partition.running for partition in partitions):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s):
-                    await drain[1].wait()
-        self._drains.remove(drain)
+        await self._until_drained(partitions, timeout_s)
+        await self._cancel(partitions, but=self._sending)
+        await self._until_drained(partitions, confirm_s)
         await self._cancel(partitions)
 
-    async def _cancel(self, partitions: Sequence[OpenPartition]) -> None:
-        late = [task for task, taken in self._running.items() if taken and taken.lane.partition in partitions]
+    async def _until_drained(self, partitions: Sequence[OpenPartition], timeout_s: float) -> None:
+        if not any(partition.running for partition in partitions):
+            return
+        drain = (partitions, asyncio.Event())
+        self._drains.append(drain)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await drain[1].wait()
+        self._drains.remove(drain)
+
+    async def _cancel(self, partitions: Sequence[OpenPartition], *, but: Set[asyncio.Task[None]] = frozenset()) -> None:
+        mine = [task for task, taken in self._running.items() if taken and taken.lane.partition in partitions]
+        late = [task for task in mine if task not in but]
         for task in late:
             task.cancel()
         self._counts.dropped += len(late)
@@ -92,21 +104,23 @@ class Slots:
                 self._running[task] = taken
                 sent = False
                 try:
-                    sent = await self._run(taken)
+                    sent = await self._run(taken, task)
                 finally:
+                    self._sending.discard(task)
                     if not sent:
                         self._finish(taken, done=False)
         finally:
             # Here and not in a callback: a slot that is counted but gone would leave ready records lying.
             del self._running[task]
 
-    async def _run(self, taken: Taken) -> bool:
+    async def _run(self, taken: Taken, task: asyncio.Task[None]) -> bool:
         """True when the outputs are on their way: the record is finished when they are confirmed."""
         holds, record = self.holds, taken.record
         outs = await self._process(record)
         if self.holds != holds or taken.lane.partition.tracker.revoked:
             self._counts.discarded += 1
             return False
+        self._sending.add(task)
         confirmed = partial(self._confirmed, taken)
         try:
             await self._producer.send(outs, confirmed)

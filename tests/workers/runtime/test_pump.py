@@ -43,6 +43,14 @@ class Handler:
         return [OutRecord(self.topic, record.key, record.value)]
 
 
+class LateNews(ConfirmedProducer):
+    """Kafka has the outputs at once and says so 0.3 s later, as a loaded one does."""
+
+    async def send(self, outs, confirmed):
+        loop = asyncio.get_running_loop()
+        await super().send(outs, lambda error: loop.call_later(0.3, confirmed, error))
+
+
 @pytest.fixture
 async def topic(services, unique):
     name = unique("out")
@@ -238,6 +246,23 @@ async def test_what_takes_longer_than_the_drain_is_cancelled_and_left_to_the_new
     await asyncio.wait_for(pump.idle(), 10)
     assert handler.started == [0]
     assert sorted(await produced(services, topic, 2)) == [b"0", b"1"]
+
+
+async def test_what_kafka_has_been_handed_before_the_drain_ended_is_committed_and_not_produced_again(
+    services, topic, world
+):
+    _, handler, group = world
+    slow = LateNews(Connection((services.kafka,)), max_message_bytes=5_000)
+    await slow.start()
+    pump = Pump(handler, slow, oversize=lambda *_: [], options=PumpOptions(drain_timeout_s=0.05))
+    pump.start(group)
+    await assign(pump, group)
+    await pump.deliver([record(number) for number in range(3)])
+    await until(lambda: len(handler.finished) == 3)
+    await pump.stop()
+    await slow.stop()
+    assert group.stored[drafts()].offset == 3
+    assert await produced(services, topic, 3) == [b"0", b"1", b"2"]
 
 
 async def test_while_killed_nothing_is_served_and_after_release_everything_is(services, topic, world):
