@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
+ROLES = ("judge", "reflector", "stats_consumer", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
@@ -19,6 +19,7 @@ ROLE_MAY_IMPORT = {
     "bom": {"bom", "judge"},
     "dead_letters": {"dead_letters", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
+    "stats_consumer": {"stats_consumer", "runtime"},
     "embedded": {"embedded", "runtime"},
     "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded"},
     "cli": set(ROLES),
