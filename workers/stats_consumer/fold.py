@@ -52,6 +52,7 @@ class Fold:
         self.late: dict[int, int] = {}
         self.unmatched = 0
         self.final_through = 0
+        self.windows_touched: set[tuple[str, int]] = set()
         self._cells_touched: set[Key] = set()
         self._units_touched: set[str] = set()
         self._gone: set[str] = set()
@@ -105,6 +106,12 @@ class Fold:
         self.unmatched += len(orphans)
         self._gone.update(f"r|{id_}" for id_ in self.rounds.give_up(before=limit))
 
+    def take_windows(self) -> set[tuple[str, int]]:
+        """(BOM version, week) of every count that changed since the last call."""
+        taken = self.windows_touched | {(key[0], key[4]) for key in self._cells_touched}
+        self.windows_touched = set()
+        return taken
+
     def changes(self) -> Rows:
         """Rows changed since the last call. Whoever takes them must write them."""
         rows: Rows = dict.fromkeys(self._gone)
@@ -135,7 +142,9 @@ class Fold:
             fold.rounds.put(round_)
         for name, row in rows.items():
             if name.startswith("c|"):
-                fold.cells.counts[CellKey(*orjson.loads(name[2:]))] = orjson.loads(row)
+                key = CellKey(*orjson.loads(name[2:]))
+                fold.cells.counts[key] = orjson.loads(row)
+                fold.windows_touched.add((key.bom_version, key.pane))
             elif name.startswith("u|"):
                 fold._put_unit(Unit.of(name[2:], row))
         if meta := rows.get("m"):
@@ -277,6 +286,7 @@ class Fold:
         return orjson.dumps([self.final_through, self.unmatched, sorted(self.late.items())])
 
     def _settled(self) -> None:
+        self.windows_touched.update((key[0], key[4]) for key in self._cells_touched)
         for touched in (self._cells_touched, self._units_touched, self.rounds.touched, self._gone):
             touched.clear()
         self._meta_touched = False

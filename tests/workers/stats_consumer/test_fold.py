@@ -188,7 +188,9 @@ def test_an_adjudicated_item_counts_by_the_adjudicators_word() -> None:
         ([None, {"c1": "pass"}], "unknown"),
     ],
 )
-def test_a_defect_after_revision_is_traced_to_what_the_judge_said_before(history: list, how: str) -> None:
+def test_a_defect_after_revision_is_traced_to_what_the_judge_said_before(
+    history: list[dict[str, str] | None], how: str
+) -> None:
     said = [attempt("a", k, labels) for k, labels in enumerate(history) if labels]
     labelled = [sampled("a", stratum="served_after_revision", number=1), *votes_of("a", "fail", 1)]
     for order in ([*said, *labelled], [*labelled, *said]):
