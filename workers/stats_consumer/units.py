@@ -132,7 +132,7 @@ def marks_of(unit: Unit, earlier: Unit | None, *, watched: frozenset[str]) -> li
     slices = (EVERYTHING, *sorted(watched.intersection(unit.sample.slices)))
     return [
         *(mark for slice_ in slices for mark in _panel(unit, unit.sample, slice_)),
-        *(_whole(unit, unit.sample, ITEMS, slice_) for slice_ in slices),
+        *(_whole(unit, unit.sample, ITEMS, slice_) for slice_ in slices if _decided_on(unit.sample)),
         *_attribution(unit, unit.sample),
         *_pairs(unit, earlier),
     ]
@@ -149,6 +149,12 @@ def _panel(unit: Unit, sample: Sample, slice_: str) -> Iterable[Mark]:
 def _whole(unit: Unit, sample: Sample, subject: str, slice_: str) -> Mark:
     cell = orjson.dumps([sample.attempt, sample.weight, unit.settled()]).decode()
     return Mark((sample.bom_version, subject, slice_, sample.stratum, sample.pane), cell)
+
+
+def _decided_on(sample: Sample) -> bool:
+    """Whether this draft is the one its stratum speaks of: an earlier draft of a served item was failed, not served."""
+    served = sample.stratum in (Decision.SERVED_FIRST_PASS, Decision.SERVED_AFTER_REVISION)
+    return not (served and FAIL in sample.judge.values())
 
 
 def _gold(unit: Unit, sample: Sample) -> list[Mark]:

@@ -93,8 +93,7 @@ def test_the_judges_seeded_errors_are_found() -> None:
     read = figures(everything())
     for name in ("specificity", "recall"):
         figure = read[name, "all,c1"]
-        assert figure.lo is not None and figure.hi is not None
-        assert figure.lo < 0.90 < figure.hi
+        assert (figure.lo or 1.0) < 0.90 < (figure.hi or 0.0)
 
 
 def test_a_rotating_panel_has_no_band_and_still_its_leave_one_out_agreement() -> None:
