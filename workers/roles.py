@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from schemas.bom import Bom
 from schemas.drafts import Draft
@@ -43,8 +43,22 @@ from workers.runtime.route import Route
 from workers.runtime.settings import Settings
 from workers.runtime.telemetry import traced
 from workers.runtime.worker import Worker
+from workers.stats_consumer.running import run_stats
 
 _Builder = Callable[[Settings, Bom, Metrics], AbstractAsyncContextManager[Route]]
+
+
+class _Runner(Protocol):
+    async def __call__(
+        self,
+        settings: Settings,
+        bom: Bom,
+        *,
+        metrics: Metrics,
+        stop: asyncio.Event,
+        now: Callable[[], datetime],
+        ready: Callable[[], None] | None,
+    ) -> None: ...
 
 
 class Role(NamedTuple):
@@ -55,8 +69,15 @@ class Role(NamedTuple):
     writes: tuple[Topic, ...]
 
 
+class OwnLoop(NamedTuple):
+    """A role that reads in a loop of its own instead of through a pump."""
+
+    name: str
+    run: _Runner
+
+
 async def run_role(
-    role: Role,
+    role: Role | OwnLoop,
     settings: Settings,
     *,
     metrics: Metrics,
@@ -65,6 +86,9 @@ async def run_role(
 ) -> None:
     """One worker from start to end. Raises BomError, SettingsError, DependencyUnavailable or FatalError."""
     bom = load_bom(read_files(settings.bom))
+    if isinstance(role, OwnLoop):
+        await role.run(settings, bom, metrics=metrics, stop=stop, now=_now, ready=ready)
+        return
     names = Names(settings.topic_prefix)
     async with role.build(settings, bom, metrics) as reads:
         worker = Worker(role.name, settings, [reads], metrics=metrics)
@@ -149,7 +173,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-ROLES = {
+ROLES: dict[str, Role | OwnLoop] = {
     "judge": Role("judge", _judge, (VERDICTS, SERVED, TELEMETRY, HUMAN_QUEUE)),
     "reflector": Role("reflector", _reflector, (REVISION_REQUESTS,)),
+    "stats": OwnLoop("stats", run_stats),
 }

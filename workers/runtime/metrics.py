@@ -80,6 +80,14 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_cache_lookups_total", Kind.COUNTER, "lookups", ("criterion", "outcome"), "hit, miss, corrupt, down"),
     Metric("assay_cache_corrupt_entries_total", Kind.COUNTER, "entries", (), "unreadable entries that were replaced"),
     Metric("assay_cache_failures_total", Kind.COUNTER, "failures", ("error",), "times that Redis did not answer"),
+    Metric("assay_stats_events_total", Kind.COUNTER, "records", (), "records counted"),
+    Metric("assay_stats_lag_records", Kind.GAUGE, "records", _TOPIC, "records in Kafka not yet counted"),
+    Metric("assay_stats_counting", Kind.GAUGE, "boolean", (), "1 on the one stats worker that counts"),
+    Metric("assay_figure", Kind.GAUGE, "as named", ("health", "figure", "scope"), "this week's figures that exist"),
+    Metric("assay_figures_unavailable", Kind.GAUGE, "figures", ("health",), "this week's figures without a number"),
+    Metric("assay_alerts_told_total", Kind.COUNTER, "alerts", ("kind", "state"), "alerts published"),
+    Metric("assay_alerts_firing", Kind.GAUGE, "alerts", (), "alerts that fire now"),
+    Metric("assay_webhook_failures_total", Kind.COUNTER, "alerts", (), "alerts that the webhook did not take"),
 )
 """A new metric is a new row; nothing else in the project names one."""
 
@@ -107,6 +115,10 @@ class Metrics:
         metric = self._by_name[name]
         assert isinstance(metric, Gauge)
         (metric.labels(**labels) if labels else metric).set(value)
+
+    def clear(self, name: str) -> None:
+        """Drop every label set of a metric: what is no longer so must not stand there."""
+        self._by_name[name].clear()
 
     def observe(self, name: str, value: float, **labels: str) -> None:
         metric = self._by_name[name]
