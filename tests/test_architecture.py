@@ -11,13 +11,15 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
+ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters", "canary", "hitl")
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
     "judge": {"judge", "runtime"},
     "bom": {"bom", "judge"},
     "dead_letters": {"dead_letters", "runtime"},
+    "canary": {"canary", "bom", "judge", "runtime"},
+    "hitl": {"hitl", "bom", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
     "embedded": {"embedded", "runtime"},
     "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded"},

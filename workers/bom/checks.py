@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from schemas.bom import Bom, OnDrop, Provider
 from schemas.errors import BomError
+from workers.bom.labelled_set import CANARY_SET, GOLD_SET, read_labelled_set
 from workers.judge.fallback import slots_of
 
 _DATED = re.compile(r"(19|20)\d{2}-?[01]\d(-?[0-3]\d)?|-\d{4}\b|@|sha256:|\d{3,}$")
@@ -94,6 +95,12 @@ def _files_of_bindings_are_there(bom: Bom) -> None:
             raise BomError(f"bindings.yaml: {name}: file {binding.file!r} is not in the BOM")
 
 
+def _labelled_sets_can_be_read(bom: Bom) -> None:
+    for name in (CANARY_SET, GOLD_SET):
+        if name in bom.files:
+            read_labelled_set(name, bom.files[name])
+
+
 _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _every_criterion_is_judged,
     _every_rubric_has_its_criterion,
@@ -103,4 +110,5 @@ _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _models_are_pinned,
     _judge_and_generator_are_strangers,
     _files_of_bindings_are_there,
+    _labelled_sets_can_be_read,
 )

@@ -10,6 +10,7 @@ import typer
 
 from workers.cli import (
     bom,
+    canary,
     control,
     demo,
     dlq,
@@ -33,7 +34,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, dlq, settings, plan, simulate):
+for group in (
+    demo,
+    run,
+    publish,
+    tail,
+    trace,
+    replay,
+    judge,
+    bom,
+    canary,
+    control,
+    topics,
+    dlq,
+    settings,
+    plan,
+    simulate,
+):
     group.register(app)
 
 
