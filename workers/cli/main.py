@@ -19,6 +19,7 @@ from workers.cli import (
     publish,
     replay,
     run,
+    sample,
     settings,
     simulate,
     tail,
@@ -37,6 +38,7 @@ app = typer.Typer(
 for group in (
     demo,
     run,
+    sample,
     publish,
     tail,
     trace,
