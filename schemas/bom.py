@@ -11,19 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
+from schemas.compositions import Composition
 from schemas.drafts import MAX_TEXT_CHARS
 from schemas.message import Name
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Cost = Annotated[float, Field(ge=0)]
-
-
-class Strict(BaseModel):
-    """A file of the BOM is written by us: an unknown field is a mistake, not a newer version."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+from schemas.rating import Comparison, Scale
+from schemas.strict import Cost, Share, Strict
+from schemas.verdict_space import Form
 
 
 class Role(StrEnum):
@@ -78,7 +73,21 @@ class Criterion(Strict):
     constraint: Constraint = Constraint()
     not_applicable: NotApplicable = NotApplicable.BLOCKS
     rules: tuple[Rule, ...] = ()
-    judge: Name | None = None  # a binding of bindings.yaml
+    judge: Name | None = None  # a judge or a composition of bindings.yaml
+    audit: Name | None = None  # the same, of another family: judges what was served, never gates
+    form: Form = Form.BINARY
+    scale: Scale | None = None  # ordinal
+    comparison: Comparison | None = None  # pairwise; absent = its defaults
+
+    @model_validator(mode="after")
+    def _the_form_is_whole(self) -> Self:
+        if (self.form is Form.ORDINAL) != (self.scale is not None):
+            raise ValueError(f"{self.id}: a scale belongs to form ordinal, always and only")
+        if self.comparison is not None and self.form is not Form.PAIRWISE:
+            raise ValueError(f"{self.id}: comparison belongs to form pairwise alone")
+        if self.rules and self.form is not Form.BINARY:
+            raise ValueError(f"{self.id}: rules pass or fail; give them a criterion of their own, of form binary")
+        return self
 
 
 class Criteria(Strict):
@@ -174,7 +183,10 @@ class ModelBinding(Strict):
 
 
 class Bindings(Strict):
+    """``judges`` are single models; ``compositions`` make one judge of several, each by its name."""
+
     judges: dict[Name, ModelBinding] = Field(default_factory=dict)
+    compositions: dict[Name, Composition] = Field(default_factory=dict)
 
 
 class DecisionSettings(Strict):
@@ -185,6 +197,7 @@ class DecisionSettings(Strict):
     draft_deadline_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     max_draft_chars: Annotated[int, Field(ge=1, le=MAX_TEXT_CHARS)] = 20_000
     max_context_chars: Annotated[int, Field(ge=1)] = 200_000
+    stop_at_first_fail: bool = False  # ask criterion by criterion in the charter's order, until an enforced one fails
 
 
 @dataclass(frozen=True)
@@ -202,6 +215,8 @@ class Bom:
     decision: DecisionSettings
     fallback: str | None
     files: Mapping[str, bytes] = field(repr=False)
+    compositions: Mapping[str, Composition] = field(default_factory=dict)
+    form_templates: Mapping[Form, str] = field(default_factory=dict)  # of the forms that the charter uses beside binary
 
     @property
     def name(self) -> str:

@@ -11,12 +11,25 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters", "canary", "hitl")
+ROLES = (
+    "judge",
+    "reflector",
+    "replay",
+    "embedded",
+    "bom",
+    "cli",
+    "runtime",
+    "dead_letters",
+    "conformance",
+    "canary",
+    "hitl",
+)
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
     "judge": {"judge", "runtime"},
     "bom": {"bom", "judge"},
+    "conformance": {"conformance", "bom", "judge", "runtime"},
     "dead_letters": {"dead_letters", "runtime"},
     "canary": {"canary", "bom", "judge", "runtime"},
     "hitl": {"hitl", "bom", "runtime"},

@@ -35,7 +35,7 @@ from workers.canary.comparing import canary_run, finding
 from workers.canary.judging import judge_set
 from workers.canary.records import canary_record, runs_on_record
 from workers.canary.schedule import keep_running
-from workers.judge.build import Surroundings, build_instrument
+from workers.judge.build import Surroundings, build_audit, build_instrument, calls_of
 from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.instrument import Instrument
 from workers.judge.measuring import measure
@@ -117,8 +117,8 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 @asynccontextmanager
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
-        instrument = build_instrument(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, instrument, now=_now)
+        around = await _surroundings(settings, bom, metrics, stack)
+        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)
@@ -153,8 +153,8 @@ async def endpoint_of(
     """Where the BOM's model is served and a client to ask it with; (None, None) where no binding is over HTTP."""
     if all(binding.provider is not Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
         return None, None
-    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
-    # Every draft in flight may ask for each criterion; waiting for a connection would count as the model's silence.
+    asked = calls_of(bom)
+    # Every draft in flight may ask for each of them; waiting for a connection would count as the model's silence.
     client = await stack.enter_async_context(http_client(max_connections=settings.concurrency * asked))
     return Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None, client
 
@@ -166,6 +166,8 @@ def prices_of(settings: Settings) -> Prices:
         return read_prices(settings.prices.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"ASSAY_PRICES: {settings.prices} cannot be read ({type(error).__name__})") from error
+    except SettingsError as error:
+        raise SettingsError(f"ASSAY_PRICES: {settings.prices}: {error}") from error
 
 
 class _Counting:

@@ -7,6 +7,11 @@ from collections.abc import Callable
 
 from schemas.bom import Bom, OnDrop, Provider
 from schemas.errors import BomError
+from workers.bom.composition_checks import (
+    audits_are_independent,
+    cascades_fit_their_criteria,
+    compositions_are_sound,
+)
 from workers.bom.labelled_set import CANARY_SET, GOLD_SET, read_labelled_set
 from workers.judge.fallback import slots_of
 
@@ -24,15 +29,17 @@ def _every_criterion_is_judged(bom: Bom) -> None:
     for criterion in bom.charter.criteria.must_have:
         if not criterion.rules and criterion.judge is None:
             raise BomError(f"charter.yaml: {criterion.id} has neither rules nor a judge; give it one")
-        if criterion.judge is not None and criterion.judge not in bom.bindings:
-            known = ", ".join(sorted(bom.bindings)) or "none"
-            raise BomError(f"charter.yaml: {criterion.id}: no binding {criterion.judge!r} in bindings.yaml ({known})")
+        for bound in filter(None, (criterion.judge, criterion.audit)):
+            if bound not in (known := {*bom.bindings, *bom.compositions}):
+                names = ", ".join(sorted(known)) or "none"
+                raise BomError(f"charter.yaml: {criterion.id}: no binding {bound!r} in bindings.yaml ({names})")
 
 
 def _every_rubric_has_its_criterion(bom: Bom) -> None:
     ids = {c.id for c in bom.charter.criteria.must_have}
     for criterion in bom.charter.criteria.must_have:
-        if criterion.judge is not None and not bom.rubrics.get(criterion.id, "").strip():
+        bound = criterion.judge or criterion.audit
+        if bound is not None and not bom.rubrics.get(criterion.id, "").strip():
             raise BomError(f"rubrics/{criterion.id}.md is missing or empty; a model judge needs its rubric")
     if orphans := sorted(set(bom.rubrics) - ids):
         raise BomError(f"rubrics/{orphans[0]}.md belongs to no must-have criterion of charter.yaml")
@@ -102,6 +109,7 @@ def _labelled_sets_can_be_read(bom: Bom) -> None:
 
 
 _CHECKS: tuple[Callable[[Bom], None], ...] = (
+    compositions_are_sound,
     _every_criterion_is_judged,
     _every_rubric_has_its_criterion,
     _every_cited_clause_exists,
@@ -111,4 +119,6 @@ _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _judge_and_generator_are_strangers,
     _files_of_bindings_are_there,
     _labelled_sets_can_be_read,
+    audits_are_independent,
+    cascades_fit_their_criteria,
 )

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from schemas.bom import Strict
 from schemas.drafts import Draft
 from schemas.errors import BomError
 from schemas.message import ItemId, Name
+from schemas.strict import Strict
 
 CANARY_SET = "canary.jsonl"
 GOLD_SET = "gold.jsonl"

@@ -10,9 +10,10 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from schemas.bom import Bom, Strict
+from schemas.bom import Bom
 from schemas.errors import BomError
 from schemas.message import UtcTime
+from schemas.strict import Strict
 from schemas.verdict_space import Label
 from stats.agreement import retest_agreement
 from stats.proportions import wilson

@@ -22,7 +22,7 @@ from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.cli import judge_parse
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import escaped
+from workers.cli.showing import escaped, measure_of, told_vote
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply
@@ -123,11 +123,13 @@ def _told(verdict: CriterionVerdict) -> str:
         "detail": verdict.detail,
         "reason": verdict.reason,
         "clause": verdict.guideline_clause,
+        "measure": measure_of(verdict),
         "spans": "; ".join(verdict.evidence_spans),
         "flags": ", ".join(verdict.flags),
         "cost": "unknown" if verdict.usage.cost_usd is None else f"{verdict.usage.cost_usd:.6f} USD",
     }
-    return "\n".join(f"{name}: {value}" for name, value in rows.items() if value)
+    told = [f"{name}: {value}" for name, value in rows.items() if value]
+    return "\n".join([*told, *(f"  {told_vote(vote)}" for vote in verdict.votes)])
 
 
 def _document(

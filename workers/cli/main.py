@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from importlib import metadata
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 from workers.cli import (
     bom,
     canary,
+    conformance,
     control,
     demo,
     dlq,
@@ -31,51 +33,48 @@ from workers.cli.output import Exit, notes
 
 app = typer.Typer(
     name="assay",
-    help="Event-driven workers that run an LLM judge over its whole life.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-for group in (
-    demo,
-    run,
-    sample,
-    labels,
-    publish,
-    tail,
-    trace,
-    replay,
-    judge,
-    bom,
-    canary,
-    control,
-    topics,
-    dlq,
-    settings,
-    plan,
-    simulate,
-):
+GROUPS = (
+    demo, run, publish, tail, trace, replay, judge, conformance, bom, canary, sample, labels, control, topics, dlq,
+    settings, plan, simulate,
+)  # fmt: skip
+
+for group in GROUPS:
     group.register(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        try:
+            typer.echo(f"assay {metadata.version('assay')}")
+        except metadata.PackageNotFoundError:
+            typer.echo("assay, run from a source tree that is not installed")
+        raise typer.Exit
 
 
 @app.callback()
 def assay(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"assay {metadata.version('assay')}")
-        raise typer.Exit
+    """Event-driven workers that run an LLM judge over its whole life."""
 
 
 def main() -> None:
     """The entry point: a mistake in the arguments is one line, like every other mistake."""
+    # Libraries that log a failure on top of raising it would say everything twice; a worker sets up its own log.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="assay", standalone_mode=False)
     except typer.TyperException as error:
         code = _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted")
-        code = Exit.FATAL
+        code = Exit.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone: nothing is left to be said to them
         code = Exit.OK

@@ -31,12 +31,16 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked. ``schema`` is the JSON Schema of the reply; ``draft`` serves recorded judges alone."""
+    """What a model is asked. ``schema`` is the JSON Schema of the reply.
+
+    ``draft``, and whether a comparison shows the rival first (``swapped``), serve recorded and scripted judges alone.
+    """
 
     criterion_id: str
     prompt: Prompt
     schema: Mapping[str, Any]
     draft: Draft
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

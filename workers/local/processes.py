@@ -18,7 +18,8 @@ def processes(role: str, count: int, settings: Settings) -> Iterator[list[subpro
     """``count`` workers of a role, with these settings; ended in order when the block ends."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
     environ = {**others, **environ_of(settings)}
-    children = [subprocess.Popen(worker_command(role), env=environ) for _ in range(count)]  # noqa: S603 - our own command
+    command = worker_command(role)
+    children = [subprocess.Popen(command, env=environ, stdin=subprocess.PIPE) for _ in range(count)]  # noqa: S603 - our own command
     try:
         yield children
     finally:
@@ -30,3 +31,5 @@ def processes(role: str, count: int, settings: Settings) -> Iterator[list[subpro
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
+            if child.stdin is not None:
+                child.stdin.close()

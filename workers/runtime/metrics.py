@@ -54,6 +54,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_attempts_total", Kind.COUNTER, "attempts", ("outcome",), "drafts judged, by the gate's outcome"),
     Metric("assay_decisions_total", Kind.COUNTER, "rounds", ("decision",), "rounds ended, by their decision"),
     Metric("assay_verdicts_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "verdicts, by label"),
+    Metric("assay_audits_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "audits of served drafts, by label"),
     Metric("assay_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "non-decisions, by cause"),
     Metric("assay_flags_total", Kind.COUNTER, "flags", ("flag",), "flags raised on attempts and verdicts"),
     Metric("assay_judging_seconds", Kind.HISTOGRAM, "seconds", (), "time to judge one draft", _SECONDS),
@@ -75,12 +76,17 @@ class Metrics:
         self.registry = registry
         self._by_name: dict[str, Counter | Gauge | Histogram] = {row.name: _made(row, registry) for row in table}
         self._before_scrape: list[Callable[[], None]] = []
+        self._counters: dict[tuple[str, ...], Counter] = {}
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Count up."""
-        metric = self._by_name[name]
-        assert isinstance(metric, Counter)
-        (metric.labels(**labels) if labels else metric).inc(amount)
+        """Count up. Which counter a name and its labels mean is found once: looking it up costs ten times the count."""
+        known = (name, *labels, *labels.values())
+        counter = self._counters.get(known)
+        if counter is None:
+            metric = self._by_name[name]
+            assert isinstance(metric, Counter)
+            counter = self._counters[known] = metric.labels(**labels) if labels else metric
+        counter.inc(amount)
 
     def set(self, name: str, value: float, **labels: str) -> None:
         metric = self._by_name[name]

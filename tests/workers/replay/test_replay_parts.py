@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from schemas.decisions import Decision, ItemDecision
 from schemas.revisions import RevisionRequest
+from schemas.telemetry import AttemptRecord
 from workers.replay.producer import RecordedProducer
 from workers.replay.recordings import (
     HumanLabel,
@@ -142,6 +144,12 @@ def decision(item: str, stratum: Decision, attempt: int, bom: str = "bom") -> It
     )  # fmt: skip
 
 
+def attempt(item: str, number: int) -> AttemptRecord:
+    example = Path(__file__).parents[3] / "schemas" / "examples" / "telemetry" / "attempt.json"
+    record = AttemptRecord.model_validate_json(example.read_bytes())
+    return record.model_copy(update={"item_id": item, "attempt": number, "bom_version": "bom"})
+
+
 def test_the_tally_counts_each_item_once_and_exhausted_among_the_dropped() -> None:
     items = items_of(read_rows("f", LINES), SideTexts({}, {}), order=["g1", "g2", "g3"])
     tally = Tally(items, retry_budget=2, bom_version="bom")
@@ -152,6 +160,8 @@ def test_the_tally_counts_each_item_once_and_exhausted_among_the_dropped() -> No
         tally.decision(decision("stranger", Decision.DROPPED, 0))
         assert not tally.complete
     tally.ran_out(request("alone", 0))
+    assert not tally.complete  # the request was heard first; the attempt that it is about is not on record yet
+    tally.attempt(attempt("alone", 0))
     assert tally.complete
     summary = tally.summary()
     assert summary.served_by_attempt == [1, 1, 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -18,10 +18,13 @@ from schemas.verdict_space import Label
 from schemas.verdicts import MAX_REASON_CHARS, MAX_SPANS
 from workers.judge.rules.finding import PASSED, Params, RuleFinding, missing_evidence, nothing_to_check
 from workers.judge.rules.metadata import Leaf, at_path, leaves, readable
-from workers.judge.rules.quantities import Bound, Quantity, quantities, read_number
+from workers.judge.rules.quantities import MAX_QUANTITIES, Bound, Quantity, quantities, read_number
 from workers.judge.rules.units import UNITS, Unit, unit_named
 
 MAX_LEAF_CHARS = 20_000
+MAX_PAIRS = 20_000
+"""Claims times facts of their dimension: about 20 ms of comparing, during which the worker does nothing else."""
+
 OVER_FACTOR = 1.5
 """How far beyond its bound "over N" or "under N" may be: over 10 hours is said of 12, not of 30."""
 
@@ -72,8 +75,13 @@ def check_numeric_claims(draft: Draft, params: NumericClaims) -> RuleFinding:
     found = [value for one in metadata for value in _at_paths(one, params.paths)]
     if not found:
         return missing_evidence(f"no value at {', '.join(params.paths)}")
-    facts = [fact for keys, value in found for leaf in leaves(value, keys) for fact in _facts(leaf, params)]
-    unsupported = [claim for claim in claims if not _supported(claim, facts, params)]
+    facts = _by_dimension(
+        fact for keys, value in found for leaf in leaves(value, keys) for fact in _facts(leaf, params)
+    )
+    pairs = sum(len(facts.get(claim.unit.dimension, ())) for claim in claims)
+    if len(claims) == MAX_QUANTITIES or pairs > MAX_PAIRS:
+        return missing_evidence("more figures than can be compared")
+    unsupported = [claim for claim in claims if not _supported(claim, facts.get(claim.unit.dimension, ()), params)]
     if not unsupported:
         return PASSED
     spans = tuple(dict.fromkeys(draft.text[claim.start : claim.end] for claim in unsupported))
@@ -91,19 +99,32 @@ def _at_paths(metadata: JsonValue, paths: Sequence[str]) -> list[tuple[tuple[str
     return [(keys, value) for keys, value in values if value is not None]
 
 
+def _by_dimension(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    grouped: dict[str, list[Fact]] = {}
+    for fact in dict.fromkeys(facts):
+        grouped.setdefault(fact.unit.dimension, []).append(fact)
+    return grouped
+
+
 def _facts(leaf: Leaf, params: NumericClaims) -> Iterator[Fact]:
     """What one value of the metadata says: text with units, or a bare number whose unit its key or ``units`` names."""
-    if isinstance(leaf.value, bool):
-        return
     if isinstance(leaf.value, str):
-        text = html.unescape(leaf.value[:MAX_LEAF_CHARS])
+        if _DIGIT.search(leaf.value) is None:
+            return
+        text = leaf.value[:MAX_LEAF_CHARS]
+        if "&" in text:
+            text = html.unescape(text)
         for quantity in quantities(text, spaced_in=True):
             for low, high in zip(quantity.low.readings, quantity.high.readings, strict=False):
                 yield Fact(low, high, quantity.unit)
         bare = _BARE.fullmatch(text)
         if bare and (unit := _unit_of(leaf.keys, params)):
             yield from (Fact(value, value, unit) for value in read_number(bare[1]).readings)
-    elif isinstance(leaf.value, (int, float)) and (unit := _unit_of(leaf.keys, params)):
+    elif (
+        isinstance(leaf.value, (int, float))
+        and not isinstance(leaf.value, bool)
+        and (unit := _unit_of(leaf.keys, params))
+    ):
         yield Fact(float(leaf.value), float(leaf.value), unit)
 
 
@@ -120,13 +141,12 @@ def _unit_of(keys: tuple[str, ...], params: NumericClaims) -> Unit | None:
 
 
 def _supported(claim: Quantity, facts: Sequence[Fact], params: NumericClaims) -> bool:
-    """Both ends of the claim agree with the metadata in at least one reading."""
-    same = [fact for fact in facts if fact.unit.dimension == claim.unit.dimension]
+    """Both ends of the claim agree with a fact of its dimension in at least one reading."""
     ends = (claim.low,) if claim.low is claim.high else (claim.low, claim.high)
     return all(
         any(
             _agrees(reading, end.decimals, claim, fact, params, binary=binary)
-            for fact in same
+            for fact in facts
             for reading in end.readings
             for binary in ((False, True) if claim.unit.binary_factor else (False,))
         )
@@ -151,11 +171,11 @@ def _agrees(stated: float, decimals: int, claim: Quantity, fact: Fact, params: N
     return low - slack - tiny <= stated <= high + slack + tiny
 
 
-def _reason(unsupported: Sequence[Quantity], facts: Sequence[Fact]) -> str:
+def _reason(unsupported: Sequence[Quantity], facts: Mapping[str, Sequence[Fact]]) -> str:
     """Numbers as we read them, in our spelling: no text of the draft or the metadata."""
     parts = []
     for claim in unsupported[:4]:
-        known = dict.fromkeys(_spelt(f.low, f.high, f.unit) for f in facts if f.unit.dimension == claim.unit.dimension)
+        known = dict.fromkeys(_spelt(f.low, f.high, f.unit) for f in facts.get(claim.unit.dimension, ()))
         has = " or ".join(list(known)[:4]) if known else f"no {claim.unit.dimension}"
         how = "" if claim.bound is Bound.EXACT else f"{claim.bound} "
         says = how + _spelt(claim.low.readings[0], claim.high.readings[0], claim.unit)
@@ -169,6 +189,7 @@ def _spelt(low: float, high: float, unit: Unit) -> str:
     return f"{low:.10g} {unit.symbol}" if low == high else f"{low:.10g}-{high:.10g} {unit.symbol}"
 
 
+_DIGIT = re.compile(r"\d")
 _BARE = re.compile(r"\s*([-−]?\d+(?:[.,]\d+)*)\s*")
 _SEPARATED = re.compile(r"[^\s_()\[\],-]+")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

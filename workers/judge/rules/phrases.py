@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 import re2  # type: ignore[import-untyped]
 
-from workers.judge.folding import QUOTES, fold
+from workers.judge.folding import QUOTES, Folded, fold
 from workers.judge.neutralise import LOOKALIKES
 
 # Letters of other scripts that are drawn like Latin ones; enough to see through a disguise, no full confusables table.
@@ -24,6 +25,7 @@ _LETTERS: Final = dict(
 )
 _FULL_WIDTH: Final = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
 _DASHES: Final = dict.fromkeys("‐‑‒–—−", "-")
+_WORD = re.compile(r"\w")
 _TABLE: Final = str.maketrans(QUOTES | _FULL_WIDTH | _LETTERS | LOOKALIKES | _DASHES | {"İ": "I"})
 
 
@@ -37,12 +39,37 @@ class PhraseFinder:
 
     def __call__(self, text: str) -> Iterator[tuple[str, str]]:
         """Every hit as (phrase as folded, slice of the text), in order."""
-        folded = fold(text, _TABLE)
-        lowered = _lower(folded.text)
+        folded, lowered = _searchable(text)
         if self._sieve.search(lowered) is None:  # thirty times faster than the exact search, and usually the end
             return
         for hit in self._pattern.finditer(lowered):
             yield hit[0], text[folded.original(hit.start()) : folded.original(hit.end() - 1) + 1]
+
+
+def mentioned(phrase: str, text: str) -> bool:
+    """Whether one phrase occurs. For phrases that come with a draft: usually no pattern need be made."""
+    plain, lowered = _plain(phrase), _searchable(text)[1]
+    at = lowered.find(plain)
+    while at >= 0:
+        if _is_bounded(plain, lowered, at):
+            return True
+        at = lowered.find(plain, at + 1)
+    # Only white space may be written in other ways than a finder's literal.
+    return " " in plain and re.search(_bounded(plain), lowered) is not None
+
+
+def _is_bounded(phrase: str, text: str, at: int) -> bool:
+    """The same as the look-arounds of ``_bounded``."""
+    end = at + len(phrase)
+    return not (at and phrase[:1].isalnum() and _WORD.match(text, at - 1)) and not (
+        phrase[-1:].isalnum() and _WORD.match(text, end)
+    )
+
+
+@lru_cache(maxsize=2)  # all rules look at one draft, one after the other
+def _searchable(text: str) -> tuple[Folded, str]:
+    folded = fold(text, _TABLE)
+    return folded, _lower(folded.text)
 
 
 def _plain(phrase: str) -> str:

@@ -13,7 +13,7 @@ from schemas.verdicts import MAX_REASON_CHARS
 from workers.judge.rules.banned_phrases import Phrase
 from workers.judge.rules.finding import PASSED, Params, RuleFinding, missing_evidence
 from workers.judge.rules.metadata import at_path, readable
-from workers.judge.rules.phrases import PhraseFinder
+from workers.judge.rules.phrases import mentioned
 
 MAX_MENTION_CHARS = 500
 
@@ -37,7 +37,7 @@ def find_required_mentions(draft: Draft, params: RequiredMentions) -> RuleFindin
 
     What is absent has no slice of the draft, so that such a fail has no evidence spans.
     """
-    absent = [f'"{mention}"' for mention in params.mentions if not _mentioned(mention, draft.text)]
+    absent = [f'"{mention}"' for mention in params.mentions if not mentioned(mention, draft.text)]
     if params.paths:
         metadata = readable(draft, params.roles)
         if metadata is None:
@@ -46,7 +46,7 @@ def find_required_mentions(draft: Draft, params: RequiredMentions) -> RuleFindin
             values = [word for one in metadata for word in _words(at_path(one, path))]
             if not values:
                 return missing_evidence(f"no value at {path}")
-            if not all(_mentioned(value, draft.text) for value in values):
+            if not all(mentioned(value, draft.text) for value in values):
                 absent.append(path)
     if not absent:
         return PASSED
@@ -63,7 +63,3 @@ def _words(value: JsonValue) -> Iterator[str]:
             yield value[:MAX_MENTION_CHARS]
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         yield f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _mentioned(phrase: str, text: str) -> bool:
-    return next(PhraseFinder([phrase])(text), None) is not None

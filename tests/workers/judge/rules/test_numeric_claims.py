@@ -118,3 +118,10 @@ def test_on_real_descriptions_every_span_is_an_exact_slice_and_most_texts_pass()
         assert all(span in row["draft"] for span in verdict.evidence_spans)
         labels.append(verdict.label)
     assert labels.count(Label.FAIL) < 0.5 * len(labels)
+
+
+def test_more_figures_than_can_be_compared_are_no_decision() -> None:
+    crowd = " ".join(f"{number} kg" for number in range(1, 1500))  # beyond the cap nothing would be read
+    assert judged("numeric_claims", crowd, {"weight": "1 kg"}).cause is Cause.UNREADABLE_CONTEXT
+    half = " ".join(f"{number} kg" for number in range(1, 300))
+    assert judged("numeric_claims", half, {"weights": half}).cause is Cause.UNREADABLE_CONTEXT

@@ -67,3 +67,22 @@ def test_a_mention_may_come_from_the_metadata(text: str, label: Label) -> None:
 def test_a_mention_that_the_metadata_lacks_is_missing_evidence(metadata: Any) -> None:
     verdict = judged("required_mentions", "x", metadata, paths=["brand"])
     assert (verdict.label, verdict.cause) == (Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT)
+
+
+def test_patterns_that_cannot_be_joined_are_searched_for_one_by_one() -> None:
+    patterns = [r"(?P<word>wonder)ful", r"(?P<word>magic)al"]  # two groups of one name
+    assert judged("banned_phrases", "A magical lamp.", patterns=patterns).evidence_spans == ("magical",)
+    assert judged("banned_phrases", "A plain lamp.", patterns=patterns).label is Label.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "label"),
+    [
+        ("Orla", "Orlando, then Orla", Label.PASS),
+        ("Orla", "Orlando and Corla", Label.FAIL),
+        ("Orla Desk", "the orla-desk", Label.PASS),
+        ("C++", "in c++ and more", Label.PASS),
+    ],
+)
+def test_a_name_is_mentioned_as_whole_words(name: str, text: str, label: Label) -> None:
+    assert judged("required_mentions", text, {"name": name}, paths=["name"]).label is label

@@ -111,3 +111,17 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
     began = time.perf_counter()
     list(quantities(unit * (40_000 // len(unit))))
     assert time.perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    "text", ["999 " * 5_000 + "kg", ("9" * 30 + "-") * 600 + "kg", "9" * 20_000, "5-" * 10_000, "9 x " * 5_000 + "kg"]
+)
+def test_no_row_of_digits_is_read_more_than_a_few_times(text: str) -> None:
+    began = time.process_time()
+    list(quantities(text[:20_000]))
+    assert time.process_time() - began < 0.2  # about 10 ms; backtracking took from a third of a second to minutes
+
+
+def test_a_row_too_long_to_be_one_quantity_ends_in_one() -> None:
+    assert [q.low.readings[0] for q in quantities("1 x 2 x 3 x 4 x 5 x 6 mm")] == [2, 3, 4, 5, 6]
+    assert [q.low.readings[0] for q in quantities("5 123 4567 mAh")] == [4567]
