@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
 ROLES = (
     "judge", "reflector", "stats_consumer", "replay", "embedded", "bom", "cli", "runtime", "dead_letters",
-    "conformance", "local", "publish", "trace",
+    "conformance", "canary", "hitl", "local", "publish", "trace",
 )  # fmt: skip
 
 ROLE_MAY_IMPORT = {
@@ -22,6 +22,8 @@ ROLE_MAY_IMPORT = {
     "bom": {"bom", "judge"},
     "conformance": {"conformance", "bom", "judge", "runtime"},
     "dead_letters": {"dead_letters", "runtime"},
+    "canary": {"canary", "bom", "judge", "runtime"},
+    "hitl": {"hitl", "bom", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
     "stats_consumer": {"stats_consumer", "runtime"},
     "embedded": {"embedded", "runtime"},

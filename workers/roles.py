@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from schemas.bom import Bom
+from schemas.canary import CanaryRun
 from schemas.drafts import Draft
 from schemas.message import Message
 from schemas.topics import (
+    CANARY,
     CONTROL,
     DEAD_LETTERS,
     DRAFTS,
@@ -24,10 +26,18 @@ from schemas.topics import (
     Topic,
 )
 from workers.bom import load_bom, read_files
+from workers.bom.labelled_set import canary_set
+from workers.canary.certificate import certificate_of
+from workers.canary.comparing import canary_run, finding
+from workers.canary.judging import judge_set
+from workers.canary.records import canary_record, runs_on_record
+from workers.canary.schedule import keep_running
 from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
+from workers.judge.instrument import Instrument
 from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
+from workers.judge.protocols import NoCounters
 from workers.judge.providers.endpoints import Endpoints
 from workers.judge.worker import JudgeWorker
 from workers.reaching import endpoints_of, prices_of
@@ -35,15 +45,20 @@ from workers.reflector.worker import ReflectorWorker
 from workers.runtime.connection import connection
 from workers.runtime.control import ControlState, ControlWatch
 from workers.runtime.handling import route
+from workers.runtime.job import run_job
 from workers.runtime.logs import event
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.origin import Origin
+from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.route import Route
 from workers.runtime.settings import Settings
 from workers.runtime.telemetry import traced
 from workers.runtime.worker import Worker
 from workers.stats_consumer.running import run_stats
+
+CANARY_AT_ONCE = 8
+"""Items of the canary set that are judged at the same time: few, for live drafts need the model more."""
 
 _Builder = Callable[[Settings, Bom, Metrics], AbstractAsyncContextManager[Route]]
 
@@ -59,6 +74,17 @@ class _Runner(Protocol):
         now: Callable[[], datetime],
         ready: Callable[[], None] | None,
     ) -> None: ...
+
+
+Work = Callable[[ConfirmedProducer], Awaitable[None]]
+
+
+class Job(NamedTuple):
+    """A worker that reads no topic: it works at its own times and publishes what came of it."""
+
+    name: str
+    build: Callable[[Settings, Bom], Work]
+    writes: tuple[Topic, ...]
 
 
 class Role(NamedTuple):
@@ -77,7 +103,7 @@ class OwnLoop(NamedTuple):
 
 
 async def run_role(
-    role: Role | OwnLoop,
+    role: Role | OwnLoop | Job,
     settings: Settings,
     *,
     metrics: Metrics,
@@ -90,6 +116,12 @@ async def run_role(
         await role.run(settings, bom, metrics=metrics, stop=stop, now=_now, ready=ready)
         return
     names = Names(settings.topic_prefix)
+    if isinstance(role, Job):
+        event("starting", bom_version=bom.version, bom=bom.name)
+        work = role.build(settings, bom)
+        topics = {names.full(topic) for topic in role.writes}
+        await run_job(work, settings, metrics=metrics, topics=topics, stop=stop, ready=ready)
+        return
     async with role.build(settings, bom, metrics) as reads:
         worker = Worker(role.name, settings, [reads], metrics=metrics)
         watch = ControlWatch(connection(settings), names, changed=_obeyed_by(worker), failed=worker.fail)
@@ -169,12 +201,49 @@ async def _reflector(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIte
         yield route(VERDICTS, told, settings, worker="reflector", metrics=metrics, now=_now, bom_version=bom.version)
 
 
+@asynccontextmanager
+async def bare_judge(settings: Settings, bom: Bom) -> AsyncIterator[Instrument]:
+    """The BOM's instrument without any cache: what is asked of it is judged, every time."""
+    async with AsyncExitStack() as stack:
+        around = Surroundings(
+            clock=asyncio.get_running_loop().time, rng=random.Random(), counters=NoCounters(),
+            prices=prices_of(settings), endpoints=await endpoints_of(settings, bom, stack, NoCounters()),
+        )  # fmt: skip
+        yield build_instrument(bom, with_purse(bom, around))
+
+
+def _canary(settings: Settings, bom: Bom) -> Work:
+    certificate, names, kafka = certificate_of(bom), Names(settings.topic_prefix), connection(settings)
+    items = canary_set(bom.files, frozenset(c.id for c in bom.charter.criteria.must_have))
+
+    async def run(cause: str) -> CanaryRun:
+        started = _now()
+        async with bare_judge(settings, bom) as judge:
+            today = await judge_set(items, judge.judge, at_once=CANARY_AT_ONCE)
+        return canary_run(certificate, today, cause=cause, started=started, ended=_now())
+
+    async def seen() -> set[str]:
+        return {run.event_id for run in await runs_on_record(kafka, names, certificate)}
+
+    async def work(producer: ConfirmedProducer) -> None:
+        async def publish(run: CanaryRun) -> None:
+            await producer.produce([canary_record(run, names, at=_now())])
+            found = finding(run)
+            event("canary_run", flips=found.flips, threshold=found.threshold, alarm=found.alarm, run=run.event_id)
+
+        interval_s = settings.canary_interval_h * 3600
+        await keep_running(certificate, run, publish, seen, interval_s=interval_s, now=_now)
+
+    return work
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-ROLES: dict[str, Role | OwnLoop] = {
+ROLES: dict[str, Role | OwnLoop | Job] = {
     "judge": Role("judge", _judge, (VERDICTS, SERVED, TELEMETRY, HUMAN_QUEUE)),
     "reflector": Role("reflector", _reflector, (REVISION_REQUESTS,)),
     "stats": OwnLoop("stats", run_stats),
+    "canary": Job("canary", _canary, (CANARY,)),
 }

@@ -2,6 +2,6 @@
 
 from workers.bom.files import read_files
 from workers.bom.load import load_bom
-from workers.bom.manifest import MANIFEST, manifest_of, seal
+from workers.bom.manifest import CERTIFIED, MANIFEST, manifest_of, seal
 
-__all__ = ["MANIFEST", "load_bom", "manifest_of", "read_files", "seal"]
+__all__ = ["CERTIFIED", "MANIFEST", "load_bom", "manifest_of", "read_files", "seal"]

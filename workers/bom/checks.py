@@ -12,6 +12,7 @@ from workers.bom.composition_checks import (
     cascades_fit_their_criteria,
     compositions_are_sound,
 )
+from workers.bom.labelled_set import CANARY_SET, GOLD_SET, read_labelled_set
 from workers.judge.fallback import slots_of
 
 _DATED = re.compile(r"(19|20)\d{2}-?[01]\d(-?[0-3]\d)?|-\d{4}\b|@|sha256:|\d{3,}$")
@@ -118,6 +119,12 @@ def _files_of_bindings_are_there(bom: Bom) -> None:
             raise BomError(f"bindings.yaml: {name}: file {binding.file!r} is not in the BOM")
 
 
+def _labelled_sets_can_be_read(bom: Bom) -> None:
+    for name in (CANARY_SET, GOLD_SET):
+        if name in bom.files:
+            read_labelled_set(name, bom.files[name])
+
+
 _CHECKS: tuple[Callable[[Bom], None], ...] = (
     compositions_are_sound,
     _every_criterion_is_judged,
@@ -129,6 +136,7 @@ _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _judge_and_generator_are_strangers,
     _fallbacks_stand_apart,
     _files_of_bindings_are_there,
+    _labelled_sets_can_be_read,
     audits_are_independent,
     cascades_fit_their_criteria,
 )

@@ -13,6 +13,11 @@ from schemas.ids import sha256_json
 
 MANIFEST = "manifest.json"
 
+CERTIFIED = "certified.json"
+"""What the canary set's certified verdicts are. They are made *for* a version, so they cannot be under its digest."""
+
+_OUTSIDE = frozenset({MANIFEST, CERTIFIED})
+
 
 class Manifest(NamedTuple):
     """``version`` is ``bom-`` and the first 16 hex digits of the digest over all file digests."""
@@ -28,7 +33,7 @@ class Manifest(NamedTuple):
 
 def manifest_of(files: Mapping[str, bytes]) -> Manifest:
     """The manifest these files should have. The same files give the same version, wherever and whenever sealed."""
-    digests = {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items() if name != MANIFEST}
+    digests = {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items() if name not in _OUTSIDE}
     digest = sha256_json(digests)
     return Manifest(f"bom-{digest[:16]}", digest, digests)
 

@@ -56,6 +56,13 @@ def cluster_settings(**overrides: Any) -> Settings:
     return settings_of(kafka=where.kafka, redis=where.redis, **overrides)
 
 
+def cluster_or_none() -> Settings | None:
+    """The same where there is one; None where no Kafka is set and no ``assay up`` runs."""
+    settings = settings_of()
+    known = settings.kafka is not None or find(note_file(os.environ)) is not None
+    return cluster_settings() if known else None
+
+
 def bom_of(folder: Path | None) -> Bom:
     """A verified BOM: of the option, else of the settings."""
     return load_bom(read_files(folder if folder is not None else settings_of().bom))

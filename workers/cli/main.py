@@ -11,15 +11,18 @@ import typer
 
 from workers.cli import (
     bom,
+    canary,
     conformance,
     control,
     demo,
     dlq,
     judge,
+    labels,
     plan,
     publish,
     replay,
     run,
+    sample,
     settings,
     simulate,
     tail,
@@ -35,7 +38,8 @@ app = typer.Typer(
 )
 
 GROUPS = (
-    demo, run, publish, tail, trace, replay, judge, conformance, bom, control, topics, dlq, settings, plan, simulate,
+    demo, run, publish, tail, trace, replay, judge, conformance, bom, canary, sample, labels, control, topics, dlq,
+    settings, plan, simulate,
 )  # fmt: skip
 
 for group in GROUPS:

@@ -14,9 +14,12 @@ from typing import Annotated
 import typer
 from prometheus_client import CollectorRegistry
 
+from schemas.bom import Bom
+from schemas.errors import BomError
 from schemas.topics import TOPICS
 from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
+from workers.canary.certificate import certificate_of
 from workers.cli.context import clear_errors, cluster_settings, settings_of
 from workers.cli.output import notes
 from workers.embedded.services import ChildServices
@@ -63,14 +66,26 @@ def up() -> None:
     """
     with clear_errors():
         settings = settings_of()
-        check_instrument(load_bom(read_files(settings.bom)))  # here, once, rather than from each worker
+        bom = load_bom(read_files(settings.bom))
+        check_instrument(bom)  # here, once, rather than from each worker
         if settings.kafka is not None:
             asyncio.run(check(connection(settings), map(Names(settings.topic_prefix).full, TOPICS)))
         with _services(settings) as environ:
-            notes.print(f"workers: {', '.join(ROLES)}. Stop with Ctrl-C.")
-            commands = {name: worker_command(name) for name in ROLES}
+            roles = _startable(bom)
+            notes.print(f"workers: {', '.join(roles)}. Stop with Ctrl-C.")
+            commands = {name: worker_command(name) for name in roles}
             code = Supervisor(commands, environ, grace_s=settings.drain_timeout_s + 10, say=_say).run()
     raise typer.Exit(code)
+
+
+def _startable(bom: Bom) -> list[str]:
+    """Every worker; but an uncertified canary would refuse to start and take all others down with it."""
+    try:
+        certificate_of(bom)
+    except BomError as error:
+        notes.print(f"no canary: {error}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        return [name for name in ROLES if name != "canary"]
+    return list(ROLES)
 
 
 @contextmanager

@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     )
     dead_letters_in_a_row: int = Field(50, ge=1, le=100_000, description="dead letters in a row that stop the worker")
 
+    canary_interval_h: float = Field(24.0, gt=0, le=720, description="time between two canary runs, in hours")
+
     health_host: str = Field("127.0.0.1", description="address of /livez, /readyz and /metrics")
     health_port: int = Field(0, ge=0, le=65_535, description="port of /livez, /readyz and /metrics; 0: any free one")
     otel_endpoint: str | None = Field(

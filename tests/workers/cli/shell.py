@@ -15,6 +15,7 @@ from typing import NamedTuple
 from typer.testing import CliRunner
 
 from workers.cli.main import app
+from workers.roles import ROLES
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "workers.cli.main"]
@@ -124,13 +125,14 @@ class Up:
 
 @contextmanager
 def up(home: Path, **settings: object) -> Iterator[Up]:
-    """``assay up`` with both workers at work."""
+    """``assay up`` with all workers at work."""
     log = home / "up.log"
     env = {**environ(home, **settings), "ASSAY_TEST_MARK": str(log)}
     with log.open("wb") as stderr:
         process = subprocess.Popen([*COMMAND, "up"], env=env, cwd=ROOT, stderr=stderr, start_new_session=True)
     running = Up(process, log)
     try:
+        running.wait_for('"event": "started"', times=len(ROLES))
         running.wait_for('"partitions_assigned"', times=2)
         yield running
     finally:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.workers.cli.shell import ROOT, Up, assay, environ, up
+from workers.roles import ROLES
 
 DRAFTS = ROOT / "examples" / "drafts.jsonl"
 LINE = {"item_id": "a", "text": "t", "context": {"instruction": "i"}}
@@ -134,7 +135,7 @@ def test_a_worker_that_was_killed_is_started_again_and_loses_nothing(env: Mappin
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
 def test_it_leaves_no_orphan_however_it_ends(tmp_path: Path, how: str) -> None:
     with up(tmp_path) as running:
-        assert len(running.family()) == 4  # itself, the services, two workers
+        assert len(running.family()) == 2 + len(ROLES)  # itself, the services, and the workers
         if how == "Ctrl-C":
             os.killpg(running.process.pid, signal.SIGINT)  # a terminal signals the whole foreground group
         else:
@@ -142,7 +143,7 @@ def test_it_leaves_no_orphan_however_it_ends(tmp_path: Path, how: str) -> None:
         assert running.process.wait(20) == (-9 if how == "SIGKILL" else 0)
         assert running.gone()
         log = running.log.read_text()
-    assert log.count('"event": "goodbye"') == 2
+    assert log.count('"event": "goodbye"') == len(ROLES)
     assert "Traceback" not in log
     told = assay("control", "status", env=environ(tmp_path))
     assert (told.code, told.one_line[:9]) == (3, "no Kafka:")
