@@ -20,6 +20,7 @@ from prometheus_client import CollectorRegistry
 
 from benchmarks.sampling import Sampler
 from workers.roles import ROLES, run_role
+from workers.runtime.garbage import collect_less
 from workers.runtime.intake import BATCH_RECORDS, FETCH_WAIT_MS
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
@@ -73,6 +74,7 @@ async def judge(job: dict[str, Any]) -> None:
         return int(registry.get_sample_value("assay_records_done_total", topic) or 0)
 
     async def work(stop: asyncio.Event, ready: Callable[[], None]) -> None:
+        collect_less()  # as ``assay run`` does
         await run_role(ROLES["judge"], settings, metrics=metrics, stop=stop, ready=ready)
 
     await watched(work, done, job["count"])

@@ -29,6 +29,7 @@ from workers.local.stage import EMBEDDED_PARTITIONS
 from workers.local.supervisor import Supervisor, worker_command
 from workers.roles import ROLES, run_role
 from workers.runtime.connection import check, connection
+from workers.runtime.garbage import collect_less
 from workers.runtime.logs import event, set_up
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
@@ -55,6 +56,7 @@ async def _run(role: str, settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    collect_less()
     await run_role(ROLES[role], settings, metrics=Metrics(CollectorRegistry()), stop=stop)
     event("goodbye")
 

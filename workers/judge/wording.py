@@ -31,13 +31,17 @@ class Wording:
 
     def leaks_into(self, text: str) -> bool:
         """True when the text names a reply's field or repeats a run of this wording."""
-        if _FIELDS.search(text) is not None:
+        if "_" in text and _FIELDS.search(text) is not None:
             return True
         words = _WORD.findall(text.lower())
-        # Nearly every text has no eight words in a row that the wording knows at all: no run is built for it.
-        if _ALL_KNOWN not in bytes(map(self.words.__contains__, words)):
-            return False
-        return not self.runs.isdisjoint(_runs_of(words))
+        # Runs are looked up only where the wording knows eight words in a row: hardly ever in an honest text.
+        known = bytes(map(self.words.__contains__, words))
+        at = known.find(_ALL_KNOWN)
+        while at >= 0:
+            if tuple(words[at : at + RUN]) in self.runs:
+                return True
+            at = known.find(_ALL_KNOWN, at + 1)
+        return False
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -57,10 +61,7 @@ def _all_runs(texts: Iterable[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _runs(text: str) -> Iterable[tuple[str, ...]]:
-    return _runs_of(_WORD.findall(text.lower()))
-
-
-def _runs_of(words: list[str]) -> Iterable[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
     return zip(*(words[start:] for start in range(RUN)), strict=False)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
 from schemas.errors import AssayError, DependencyUnavailable, FatalError
+from workers.runtime.batching import Batcher
 from workers.runtime.connection import Connection
 from workers.runtime.records import OutRecord
 
@@ -50,6 +50,7 @@ class ConfirmedProducer:
         self._limit, self._limits = max_message_bytes, limits
         self._pauses_s = tuple(pauses_s)
         self._producer: AIOKafkaProducer | None = None
+        self._batcher: Batcher
         self._repeats: set[asyncio.Task[None]] = set()
         self._waiting = 0
         self._last_news = 0.0
@@ -60,7 +61,6 @@ class ConfirmedProducer:
             **self._kafka_options,
             acks="all",
             enable_idempotence=True,
-            linger_ms=self._linger_ms,
             max_batch_size=min(_BATCH_BYTES, self._limit),
             max_request_size=max(self._limit, *self._limits.values(), 0) + _BATCH_BYTES,
         )
@@ -70,11 +70,13 @@ class ConfirmedProducer:
             await producer.stop()
             raise DependencyUnavailable(f"no producer: {error}") from error
         self._producer = producer
+        self._batcher = Batcher(producer, linger_s=self._linger_ms / 1000)
 
     async def stop(self) -> None:
         if self._producer is not None:
             producer, self._producer = self._producer, None
             await producer.stop()
+            await self._batcher.stop()
 
     @property
     def ready(self) -> bool:
@@ -111,45 +113,27 @@ class ConfirmedProducer:
             self._last_news = time.monotonic()
         self._waiting += 1
         try:
-            group = await self._hand_over(outs, confirmed)
+            await self._hand_over(outs, confirmed)
         except BaseException:
             self._waiting -= 1
             raise
-        self._await(group)
 
-    async def _hand_over(self, outs: Sequence[OutRecord], confirmed: Confirmed, tries: int = 0) -> _Group:
+    async def _hand_over(self, outs: Sequence[OutRecord], confirmed: Confirmed, tries: int = 0) -> None:
         if self._producer is None:
             raise FatalError("the producer is not running")
-        futures: list[asyncio.Future[object]] = []
-        error: KafkaError | None = None
-        for topic, key, value, headers in outs:
+        group = _Group(outs, confirmed, tries, complete=self._look)
+        for number, out in enumerate(outs):
             try:
-                futures.append(await self._producer.send(topic, value, key=key, headers=list(headers)))
+                await self._batcher.add(number, out, group.settle)
             except KafkaError as refused:
-                error = refused
+                group.refuse(number, refused)
                 break  # later ones must not overtake it
-        return _Group(outs, futures, list(outs[len(futures) :]), error, tries, confirmed)
-
-    def _await(self, group: _Group) -> None:
-        """Look again when the last record of the group is settled: mostly all others are settled by then."""
-        if group.futures:
-            group.futures[-1].add_done_callback(lambda _: self._look(group))
-        else:
-            self._look(group)
+        group.handed_over()
 
     def _look(self, group: _Group) -> None:
-        """Take out what is settled; come back when the next one is; in the end say so."""
-        futures = group.futures
-        while futures and futures[-1].done():
-            future = futures.pop()
-            error = asyncio.CancelledError() if future.cancelled() else future.exception()
-            if error is not None:
-                group.error = error
-                group.unconfirmed.insert(0, group.outs[len(futures)])
+        """All of a group that was handed over is settled."""
         self._last_news = time.monotonic()
-        if futures:
-            self._await(group)
-        elif group.error is None:
+        if group.error is None:
             self._settle(group, None)
         else:
             task = asyncio.create_task(self._repeat(group, group.error))
@@ -158,33 +142,53 @@ class ConfirmedProducer:
 
     async def _repeat(self, group: _Group, error: BaseException) -> None:
         """What was not confirmed, again after a pause; or fatal."""
+        outs = [group.outs[number] for number in sorted(group.unconfirmed)]
         transient = isinstance(error, KafkaError) and (error.retriable or isinstance(error, KafkaTimeoutError))
         if not transient or group.tries >= len(self._pauses_s):
-            self._settle(group, _fatal(group.unconfirmed[0], error))
+            self._settle(group, _fatal(outs[0], error))
             return
         await asyncio.sleep(self._pauses_s[group.tries])
         try:
-            again = await self._hand_over(group.unconfirmed, group.confirmed, group.tries + 1)
+            await self._hand_over(outs, group.confirmed, group.tries + 1)
         except FatalError as stopped:
             self._settle(group, stopped)
-        else:
-            self._await(again)
 
     def _settle(self, group: _Group, error: FatalError | None) -> None:
         self._waiting -= 1
         group.confirmed(error)
 
 
-@dataclass(slots=True)
 class _Group:
-    """Records that are confirmed together. ``futures`` belong to the first of ``outs``, in order."""
+    """Records that are confirmed together. ``unconfirmed`` are the numbers of those that Kafka did not take."""
 
-    outs: Sequence[OutRecord]
-    futures: list[asyncio.Future[object]]
-    unconfirmed: list[OutRecord]
-    error: BaseException | None
-    tries: int
-    confirmed: Confirmed
+    __slots__ = ("_complete", "_open", "confirmed", "error", "outs", "tries", "unconfirmed")
+
+    def __init__(
+        self, outs: Sequence[OutRecord], confirmed: Confirmed, tries: int, *, complete: Callable[[_Group], None]
+    ) -> None:
+        self.outs, self.confirmed, self.tries, self._complete = outs, confirmed, tries, complete
+        self._open = len(outs) + 1  # one for the handing over itself
+        self.unconfirmed: list[int] = []
+        self.error: BaseException | None = None
+
+    def settle(self, number: int, error: BaseException | None) -> None:
+        if error is not None:
+            self.error = error
+            self.unconfirmed.append(number)
+        self._open -= 1
+        if not self._open:
+            self._complete(self)
+
+    def refuse(self, first: int, error: BaseException) -> None:
+        """The ``first`` and all after it were not handed over."""
+        self.error = error
+        self.unconfirmed += range(first, len(self.outs))
+        self._open -= len(self.outs) - first
+
+    def handed_over(self) -> None:
+        self._open -= 1
+        if not self._open:
+            self._complete(self)
 
 
 def _fatal(out: OutRecord, error: BaseException) -> FatalError:

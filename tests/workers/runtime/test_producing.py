@@ -87,19 +87,20 @@ async def test_transient_errors_are_repeated_and_leave_no_duplicates(services, u
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("refusing", ["partitions_for", "send_batch"])
 async def test_what_comes_after_a_record_that_was_not_taken_does_not_overtake_it(
-    services, unique, producer, monkeypatch
+    services, unique, producer, monkeypatch, refusing
 ):
     topic = unique("order")
     services.create_topic(topic, 1)
-    send, refusals = producer._producer.send, [KafkaTimeoutError()]
+    send, refusals = getattr(producer._producer, refusing), [KafkaTimeoutError()]
 
     async def refusing_once(*arguments, **options):
         if refusals:
             raise refusals.pop()
         return await send(*arguments, **options)
 
-    monkeypatch.setattr(producer._producer, "send", refusing_once)
+    monkeypatch.setattr(producer._producer, refusing, refusing_once)
     await producer.produce([OutRecord(topic, b"k", b"%d" % n) for n in range(3)])
     assert [r.value for r in await read(services.kafka, topic, 3)] == [b"0", b"1", b"2"]
 
