@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format bench clean
+.PHONY: help demo up test lint format bench docs clean
 
 help: ## What each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ format: $(VENV)/.dev ## Format the code
 
 bench: $(VENV)/.dev ## Ratios against bare baselines, measured in one run
 	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.user ## Write the generated tables into README.md
+	@$(BIN)/python -m scripts.readme_tables
 
 clean: ## Remove the virtual environment and started services' files
 	@rm -rf $(VENV) .services .mypy_cache .ruff_cache .hypothesis

@@ -10,13 +10,17 @@ import json
 import sys
 from collections.abc import Callable
 
-from benchmarks import throughput
+from benchmarks import latency, memory, throughput, waiting
 from benchmarks.figures import Figure
 from benchmarks.ground import Ground, ground
 
 BENCHES: dict[str, Callable[[Ground], list[Figure]]] = {
     "rules": throughput.rules,
     "cache": throughput.cache,
+    "http": waiting.http,
+    "tail": waiting.tail,
+    "latency": latency.latency,
+    "memory": memory.memory,
 }
 
 

@@ -49,7 +49,14 @@ def draft(number: int, *, salt: str = "") -> Draft:
 
 
 def rules_bom(folder: Path) -> Path:
-    """The example BOM with all three criteria decided by their rules alone."""
+    """One criterion by rules alone: a required mention, a length, banned phrases and patterns."""
+    charter = _charter()
+    charter["criteria"]["must_have"] = charter["criteria"]["must_have"][2:]
+    return _sealed(folder, {"charter.yaml": charter, "bindings.yaml": {"judges": {}}}, keep=("c3",))
+
+
+def all_rules_bom(folder: Path) -> Path:
+    """The example BOM with all three criteria decided by their seven rules alone, numeric claims among them."""
     charter = _charter()
     for criterion in charter["criteria"]["must_have"]:
         criterion.pop("judge", None)
@@ -73,7 +80,7 @@ def http_bom(folder: Path) -> Path:
         "attempt_timeout_s": 20,
         "max_attempts": 2,
     }
-    return _sealed(folder, {"charter.yaml": charter, "bindings.yaml": {"judges": {"primary": binding}}}, one=True)
+    return _sealed(folder, {"charter.yaml": charter, "bindings.yaml": {"judges": {"primary": binding}}}, keep=("c1",))
 
 
 def _charter() -> dict[str, Any]:
@@ -81,10 +88,10 @@ def _charter() -> dict[str, Any]:
     return charter
 
 
-def _sealed(folder: Path, changed: dict[str, Any], *, one: bool = False) -> Path:
+def _sealed(folder: Path, changed: dict[str, Any], *, keep: tuple[str, ...] = ("c1", "c2", "c3")) -> Path:
     shutil.copytree(example_bom(), folder)
-    if one:
-        for rubric in (folder / "rubrics").glob("c[23]_*.md"):
+    for rubric in (folder / "rubrics").glob("c?_*.md"):
+        if rubric.name[:2] not in keep:
             rubric.unlink()
     for name, content in changed.items():
         (folder / name).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")

@@ -11,19 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
+from schemas.compositions import Composition
 from schemas.drafts import MAX_TEXT_CHARS
 from schemas.message import Name
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Cost = Annotated[float, Field(ge=0)]
-
-
-class Strict(BaseModel):
-    """A file of the BOM is written by us: an unknown field is a mistake, not a newer version."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+from schemas.rating import Comparison, Scale
+from schemas.strict import Cost, Share, Strict
+from schemas.verdict_space import Form
 
 
 class Role(StrEnum):
@@ -78,7 +73,21 @@ class Criterion(Strict):
     constraint: Constraint = Constraint()
     not_applicable: NotApplicable = NotApplicable.BLOCKS
     rules: tuple[Rule, ...] = ()
-    judge: Name | None = None  # a binding of bindings.yaml
+    judge: Name | None = None  # a judge or a composition of bindings.yaml
+    audit: Name | None = None  # the same, of another family: judges what was served, never gates
+    form: Form = Form.BINARY
+    scale: Scale | None = None  # ordinal
+    comparison: Comparison | None = None  # pairwise; absent = its defaults
+
+    @model_validator(mode="after")
+    def _the_form_is_whole(self) -> Self:
+        if (self.form is Form.ORDINAL) != (self.scale is not None):
+            raise ValueError(f"{self.id}: a scale belongs to form ordinal, always and only")
+        if self.comparison is not None and self.form is not Form.PAIRWISE:
+            raise ValueError(f"{self.id}: comparison belongs to form pairwise alone")
+        if self.rules and self.form is not Form.BINARY:
+            raise ValueError(f"{self.id}: rules pass or fail; give them a criterion of their own, of form binary")
+        return self
 
 
 class Criteria(Strict):
@@ -146,8 +155,14 @@ class Charter(Strict):
 
 class Provider(StrEnum):
     OPENAI_COMPATIBLE = "openai_compatible"
+    ANTHROPIC = "anthropic"
     SCRIPTED = "scripted"
     RECORDED = "recorded"
+
+    @property
+    def over_http(self) -> bool:
+        """True for what needs an endpoint and may cost money."""
+        return self in (Provider.OPENAI_COMPATIBLE, Provider.ANTHROPIC)
 
 
 class StructuredOutput(StrEnum):
@@ -156,14 +171,24 @@ class StructuredOutput(StrEnum):
     NONE = "none"
 
 
+DEFAULT_ENDPOINT = "default"
+
+
 class ModelBinding(Strict):
-    """One model for one role: pinned id, family, parameters, and how it is asked."""
+    """One model for one role: pinned id, family, parameters, and how it is asked.
+
+    ``endpoint`` names where the model is served; addresses and keys behind the names are settings of the environment.
+    """
 
     provider: Provider
     model: Name
     family: Name
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    endpoint: Name = DEFAULT_ENDPOINT
+    fallback: Name | None = None  # the binding that judges while this one's endpoint is broken or its budget is spent
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0  # null = not sent, for models that refuse it
     max_output_tokens: Annotated[int, Field(ge=1, le=32_768)] = 500
+    token_limit_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"  # noqa: S105 - a name
+    logprobs: bool = False  # openai_compatible: ask for the probability of the label's tokens
     seed: int | None = None
     extra_parameters: dict[str, JsonValue] = Field(default_factory=dict)  # sent as they are
     structured_output: StructuredOutput = StructuredOutput.JSON_SCHEMA
@@ -172,9 +197,43 @@ class ModelBinding(Strict):
     re_asks: Annotated[int, Field(ge=0, le=1)] = 0  # ask again after an unparseable or refused reply; counted
     file: str | None = None  # scripted, recorded: the file in the BOM that holds the replies
 
+    @model_validator(mode="after")
+    def _the_provider_knows_it(self) -> Self:
+        if self.provider is Provider.ANTHROPIC:
+            refused = {
+                "seed": self.seed is not None,
+                "logprobs": self.logprobs,
+                "token_limit_parameter": self.token_limit_parameter != "max_tokens",  # noqa: S105 - a name
+                "temperature above 1": (self.temperature or 0.0) > 1,
+                "structured_output json_object": self.structured_output is StructuredOutput.JSON_OBJECT,
+            }
+            if wrong := [name for name, given in refused.items() if given]:
+                raise ValueError(f"anthropic has no {wrong[0]}; leave it out")
+        return self
+
 
 class Bindings(Strict):
+    """``judges`` are single models; ``compositions`` make one judge of several, each by its name."""
+
     judges: dict[Name, ModelBinding] = Field(default_factory=dict)
+    compositions: dict[Name, Composition] = Field(default_factory=dict)
+
+
+class CostCaps(Strict):
+    """What judging may cost, in US dollars and in calls; null = no cap. Spent: abstain(over_budget), or the fallback.
+
+    Hours and days are those of UTC and hold for every version of the BOM; ``per_bom_usd`` and ``max_calls`` are for one
+    version, for as long as it is in use.
+    """
+
+    per_hour_usd: Annotated[float, Field(gt=0)] | None = None
+    per_day_usd: Annotated[float, Field(gt=0)] | None = None
+    per_bom_usd: Annotated[float, Field(gt=0)] | None = None
+    max_calls: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def need_prices(self) -> bool:
+        return any(cap is not None for cap in (self.per_hour_usd, self.per_day_usd, self.per_bom_usd))
 
 
 class DecisionSettings(Strict):
@@ -185,6 +244,8 @@ class DecisionSettings(Strict):
     draft_deadline_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     max_draft_chars: Annotated[int, Field(ge=1, le=MAX_TEXT_CHARS)] = 20_000
     max_context_chars: Annotated[int, Field(ge=1)] = 200_000
+    cost_caps: CostCaps = CostCaps()
+    stop_at_first_fail: bool = False  # ask criterion by criterion in the charter's order, until an enforced one fails
 
 
 @dataclass(frozen=True)
@@ -202,6 +263,8 @@ class Bom:
     decision: DecisionSettings
     fallback: str | None
     files: Mapping[str, bytes] = field(repr=False)
+    compositions: Mapping[str, Composition] = field(default_factory=dict)
+    form_templates: Mapping[Form, str] = field(default_factory=dict)  # of the forms that the charter uses beside binary
 
     @property
     def name(self) -> str:

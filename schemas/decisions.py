@@ -95,6 +95,7 @@ class HumanQueueItem(Emitted):
     round_id: EventId
     attempt: int
     text: str
+    rival: str | None = None  # what pairwise criteria compared it with
     context: Context
     verdicts: tuple[CriterionVerdict, ...]
     draft_uri: str

@@ -28,6 +28,14 @@ class Context(Part):
     constraints: Annotated[tuple[str, ...], Field(max_length=256)] = ()
     items: Annotated[tuple[ContextItem, ...], Field(max_length=64)] = ()
 
+    def plain(self) -> dict[str, JsonValue]:
+        """What ``model_dump(mode="json")`` gives, in a tenth of the time: metadata is plain JSON already."""
+        return {
+            "instruction": self.instruction,
+            "constraints": list(self.constraints),
+            "items": [{"role": item.role, "metadata": item.metadata} for item in self.items],
+        }
+
     @property
     def instructed(self) -> bool:
         return bool(self.instruction and self.instruction.strip())
@@ -42,7 +50,10 @@ class Revises(Part):
 
 
 class Draft(ItemMessage):
-    """One text to judge. ``attempt`` 0 is the first draft of a round; later ones quote the request they answer."""
+    """One text to judge. ``attempt`` 0 is the first draft of a round; later ones quote the request they answer.
+
+    ``rival`` is the text that pairwise criteria compare it with; it is never served.
+    """
 
     ce_type: ClassVar[str] = "assay.draft.v1"
 
@@ -50,16 +61,17 @@ class Draft(ItemMessage):
     item_id: ItemId
     attempt: Annotated[int, Field(ge=0, le=MAX_ATTEMPT, strict=True)] = 0
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_CHARS, strict=True)]
+    rival: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_CHARS, strict=True)] | None = None
     generator_model: Name | None = None
     context: Context = Context()
     slices: Annotated[tuple[Name, ...], Field(max_length=64)] = ()
     revises: Revises | None = None
     created_at: UtcTime | None = None
 
-    @field_validator("text")
+    @field_validator("text", "rival")
     @classmethod
-    def _not_blank(cls, text: str) -> str:
-        if not text.strip():
+    def _not_blank(cls, text: str | None) -> str | None:
+        if text is not None and not text.strip():
             raise ValueError("holds nothing but white space; publish the text to judge")
         return text
 
@@ -70,8 +82,9 @@ class Draft(ItemMessage):
 
     @cached_property
     def judged_sha256(self) -> str:
-        """Names what is judged: text and context, never slices, generator, item or attempt."""
-        return sha256_json({"text": self.text, "context": self.context.model_dump(mode="json")})
+        """Names what is judged: text, context and rival, never slices, generator, item or attempt."""
+        judged = {"text": self.text, "context": self.context.plain()}
+        return sha256_json(judged if self.rival is None else {**judged, "rival": self.rival})
 
     def default_event_id(self, topic: str) -> str:
         """The id of a draft whose producer gave it no ``ce_id``."""

@@ -12,20 +12,18 @@ import orjson
 _NAMESPACE = UUID("6f1e8a52-3c0b-5d7e-9a41-2b8f7c6d5e40").bytes
 
 
+_FREE_BITS = ~(0xF000 << 64 | 0xC000 << 48) & (1 << 128) - 1
+_VERSION_5 = 0x5000 << 64 | 0x8000 << 48  # RFC 9562: version 5, variant 10
+
+
 def event_id(*parts: str | int) -> str:
     """uuid5 over the parts, in order: (kind, the id of the event that caused it, judged hash, BOM version).
 
     Parts are length-prefixed, so that no two different lists of parts give one id.
     """
-    digest = hashlib.sha1(_NAMESPACE, usedforsecurity=False)
-    for part in parts:
-        raw = str(part).encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(raw))
-        digest.update(raw)
-    h = bytearray(digest.digest()[:16])
-    h[6] = (h[6] & 0x0F) | 0x50
-    h[8] = (h[8] & 0x3F) | 0x80
-    x = h.hex()
+    named = "".join([f"{len(text)}:{text}" for text in map(str, parts)])
+    digest = hashlib.sha1(_NAMESPACE + named.encode("utf-8", "surrogatepass"), usedforsecurity=False)
+    x = f"{int.from_bytes(digest.digest()[:16]) & _FREE_BITS | _VERSION_5:032x}"
     return f"{x[:8]}-{x[8:12]}-{x[12:16]}-{x[16:20]}-{x[20:]}"
 
 

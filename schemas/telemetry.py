@@ -21,7 +21,11 @@ class BomExcerpt(Part):
 
 
 class AttemptRecord(Emitted):
-    """What happened to one draft. ``cost_usd`` null = unknown, never 0; a cached verdict costs 0."""
+    """What happened to one draft. ``cost_usd`` null = unknown, never 0; a cached verdict costs 0.
+
+    ``audit`` is what the audit judges said of a draft that was served: after the gate, without a say in it, and apart
+    from ``verdicts`` in every sum.
+    """
 
     ce_type: ClassVar[str] = "assay.attempt_record.v1"
 
@@ -41,6 +45,7 @@ class AttemptRecord(Emitted):
     generator_model: str | None = None
     slices: tuple[str, ...] = ()
     verdicts: tuple[CriterionVerdict, ...]
+    audit: tuple[CriterionVerdict, ...] = ()
     flags: tuple[Flag, ...] = ()
     latency_ms: float
     cost_usd: float | None

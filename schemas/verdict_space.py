@@ -28,6 +28,30 @@ class Label(StrEnum):
 _DECISIONS = frozenset({Label.PASS, Label.FAIL})
 
 
+class Form(StrEnum):
+    """What a judge is asked for: bound in the charter, criterion by criterion."""
+
+    BINARY = "binary"
+    ORDINAL = "ordinal"
+    PAIRWISE = "pairwise"
+
+
+class Choice(StrEnum):
+    """The menu of a pairwise comparison. On a verdict, A is the draft and B its rival, whichever was shown first."""
+
+    A = "A"
+    B = "B"
+    TIE = "TIE"
+
+    @property
+    def mirrored(self) -> Choice:
+        """The same preference with the two texts in the other order."""
+        return _MIRRORED[self]
+
+
+_MIRRORED = {Choice.A: Choice.B, Choice.B: Choice.A, Choice.TIE: Choice.TIE}
+
+
 class Cause(StrEnum):
     """Why a verdict is no decision. Each is counted apart: a grader's failure is not a failed draft."""
 
@@ -52,6 +76,8 @@ class Cause(StrEnum):
     OVER_BUDGET = "over_budget"
     PANEL_DISAGREEMENT = "panel_disagreement"
     ORDER_INCONSISTENT = "order_inconsistent"
+    NO_RIVAL = "no_rival"  # a comparison without a text to compare with; no call was made
+    STOPPED_EARLY = "stopped_early"  # a criterion before this one had failed the draft; no call was made
 
     @property
     def transient(self) -> bool:
@@ -81,3 +107,7 @@ class Flag(StrEnum):
     FALLBACK_UNAVAILABLE = "fallback_unavailable"
     OUTPUT_TOO_LARGE = "output_too_large"
     CACHE_DOWN = "cache_down"
+    OVER_BUDGET = "over_budget"
+    FALLBACK_JUDGE = "fallback_judge"  # judged by the binding's fallback
+    ORDER_FLIP = "order_flip"  # pairwise: another answer when the two texts changed places
+    ORDER_REVERSAL = "order_reversal"  # pairwise: the opposite answer; every reversal is a flip too

@@ -8,10 +8,13 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.message import Emitted, EventId, Name, Part, Sha256, UtcTime
-from schemas.verdict_space import Cause, Flag, Label
+from schemas.verdict_space import Cause, Choice, Flag, Label
 
 MAX_REASON_CHARS = 600
 """S2 8.1: the longest reason a judge may give."""
+
+MAX_VOTES = 256
+"""Enough for a panel of panels; the composition that would need more is refused when the BOM is loaded."""
 
 MAX_SPANS = 32
 MAX_SPAN_CHARS = 2_000
@@ -34,13 +37,35 @@ class Served(Part):
     fingerprint: str | None = None
     finish_reason: str | None = None
     content_chars: int | None = None
+    label_probability: float | None = None  # of the label's tokens, where they were asked for and could be found
+    label_probability_absent: str | None = None  # why there is none, though it was asked for
+
+
+class Vote(Part):
+    """What one of several judges said. ``name`` is its place in the composition, with a slash for each level below.
+
+    ``judge`` is the pinned model, or the name of a composition whose own votes follow.
+    """
+
+    name: str
+    judge: str
+    label: Label
+    cause: Cause | None = None
+    detail: str | None = None
+    score: int | None = None
+    preference: Choice | None = None
+    cached: bool = False
+    usage: Usage = Usage()
+    served: Served | None = None
 
 
 class CriterionVerdict(Part):
     """One judge's verdict on one criterion.
 
     A fail carries a reason, a clause and the evidence spans that were found in the draft; spans that were not found are
-    dropped and flagged. A non-decision carries its cause.
+    dropped and flagged. A non-decision carries its cause. ``score`` (ordinal) and ``preference`` (pairwise) are what a
+    decision was made from. Where several judges answered as one, ``judge`` is the composition's name, ``votes`` says
+    who said what, and ``usage`` is the sum.
     """
 
     criterion_id: Name
@@ -56,6 +81,15 @@ class CriterionVerdict(Part):
     flags: tuple[Flag, ...] = ()
     usage: Usage = Usage()
     served: Served | None = None
+    score: int | None = None
+    preference: Choice | None = None
+    votes: Annotated[tuple[Vote, ...], Field(max_length=MAX_VOTES)] = ()
+
+    @model_validator(mode="after")
+    def _no_measure_without_a_decision(self) -> Self:
+        if not self.label.decided and (self.score is not None or self.preference is not None):
+            raise ValueError(f"label {self.label} with a score or a preference: a non-decision measures nothing")
+        return self
 
     @model_validator(mode="after")
     def _cause_beside_every_non_decision(self) -> Self:

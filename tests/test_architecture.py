@@ -11,16 +11,24 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
-ROLES = ("judge", "reflector", "replay", "embedded", "bom", "cli", "runtime", "dead_letters")
+ROLES = (
+    "judge", "reflector", "stats_consumer", "replay", "embedded", "bom", "cli", "runtime", "dead_letters",
+    "conformance", "local", "publish", "trace",
+)  # fmt: skip
 
 ROLE_MAY_IMPORT = {
     "runtime": {"runtime"},
     "judge": {"judge", "runtime"},
     "bom": {"bom", "judge"},
+    "conformance": {"conformance", "bom", "judge", "runtime"},
     "dead_letters": {"dead_letters", "runtime"},
     "reflector": {"reflector", "runtime", "judge"},
+    "stats_consumer": {"stats_consumer", "runtime"},
     "embedded": {"embedded", "runtime"},
-    "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded"},
+    "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded", "local"},
+    "publish": {"publish", "runtime"},
+    "trace": {"trace", "runtime"},
+    "local": {"local", "embedded", "publish", "trace", "runtime"},
     "cli": set(ROLES),
 }
 ONLY_FILE_FOR = {"faststream": {"workers/runtime/intake.py", "workers/runtime/security.py"}}

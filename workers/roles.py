@@ -7,13 +7,10 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-import httpx
-
-from schemas.bom import Bom, Provider
+from schemas.bom import Bom
 from schemas.drafts import Draft
-from schemas.errors import SettingsError
 from schemas.message import Message
 from schemas.topics import (
     CONTROL,
@@ -27,13 +24,13 @@ from schemas.topics import (
     Topic,
 )
 from workers.bom import load_bom, read_files
-from workers.judge.build import Surroundings, build_instrument
+from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
+from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
-from workers.judge.pricing import Prices, read_prices
-from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint
+from workers.judge.providers.endpoints import Endpoints
 from workers.judge.worker import JudgeWorker
+from workers.reaching import endpoints_of, prices_of
 from workers.reflector.worker import ReflectorWorker
 from workers.runtime.connection import connection
 from workers.runtime.control import ControlState, ControlWatch
@@ -46,8 +43,22 @@ from workers.runtime.route import Route
 from workers.runtime.settings import Settings
 from workers.runtime.telemetry import traced
 from workers.runtime.worker import Worker
+from workers.stats_consumer.running import run_stats
 
 _Builder = Callable[[Settings, Bom, Metrics], AbstractAsyncContextManager[Route]]
+
+
+class _Runner(Protocol):
+    async def __call__(
+        self,
+        settings: Settings,
+        bom: Bom,
+        *,
+        metrics: Metrics,
+        stop: asyncio.Event,
+        now: Callable[[], datetime],
+        ready: Callable[[], None] | None,
+    ) -> None: ...
 
 
 class Role(NamedTuple):
@@ -58,8 +69,15 @@ class Role(NamedTuple):
     writes: tuple[Topic, ...]
 
 
+class OwnLoop(NamedTuple):
+    """A role that reads in a loop of its own instead of through a pump."""
+
+    name: str
+    run: _Runner
+
+
 async def run_role(
-    role: Role,
+    role: Role | OwnLoop,
     settings: Settings,
     *,
     metrics: Metrics,
@@ -68,6 +86,9 @@ async def run_role(
 ) -> None:
     """One worker from start to end. Raises BomError, SettingsError, DependencyUnavailable or FatalError."""
     bom = load_bom(read_files(settings.bom))
+    if isinstance(role, OwnLoop):
+        await role.run(settings, bom, metrics=metrics, stop=stop, now=_now, ready=ready)
+        return
     names = Names(settings.topic_prefix)
     async with role.build(settings, bom, metrics) as reads:
         worker = Worker(role.name, settings, [reads], metrics=metrics)
@@ -85,8 +106,8 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 @asynccontextmanager
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
-        instrument = build_instrument(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, instrument, now=_now)
+        around = with_purse(bom, await _surroundings(settings, bom, metrics, stack))
+        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)
@@ -100,40 +121,35 @@ async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterato
 async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: AsyncExitStack) -> Surroundings:
     loop, rng = asyncio.get_running_loop(), random.Random()
     counters = _Counting(metrics)
-    cache = None
+    cache = spending = None
     if settings.redis is None:
         event("no_cache", reason="ASSAY_REDIS is not set")
     else:
-        cache = VerdictCache(
-            redis_client(settings.redis.get_secret_value()), counters=counters, clock=loop.time, rng=rng
-        )
+        url = settings.redis.get_secret_value()
+        cache = VerdictCache(redis_client(url), counters=counters, clock=loop.time, rng=rng)
         stack.push_async_callback(cache.close)
-    endpoint, client = await endpoint_of(settings, bom, stack)
+        spending = SharedSpending(redis_client(url, repeats=False), counters=counters, clock=loop.time)
+        stack.push_async_callback(spending.close)
+    endpoints = await endpoints_of(settings, bom, stack, counters)
+    if endpoints is not None:
+        _show_limits(endpoints, metrics)
     return Surroundings(
-        clock=loop.time, rng=rng, counters=counters, prices=prices_of(settings), endpoint=endpoint, client=client,
-        cache=cache,
+        clock=loop.time, rng=rng, counters=counters, prices=prices_of(settings), endpoints=endpoints, cache=cache,
+        spending=spending,
     )  # fmt: skip
 
 
-async def endpoint_of(
-    settings: Settings, bom: Bom, stack: AsyncExitStack
-) -> tuple[Endpoint | None, httpx.AsyncClient | None]:
-    """Where the BOM's model is served and a client to ask it with; (None, None) where no binding is over HTTP."""
-    if all(binding.provider is not Provider.OPENAI_COMPATIBLE for binding in bom.bindings.values()):
-        return None, None
-    asked = sum(criterion.judge is not None for criterion in bom.charter.criteria.must_have)
-    # Every draft in flight may ask for each criterion; waiting for a connection would count as the model's silence.
-    client = await stack.enter_async_context(http_client(max_connections=settings.concurrency * asked))
-    return Endpoint(settings.model_base_url, settings.model_api_key) if settings.model_base_url else None, client
+def _show_limits(endpoints: Endpoints, metrics: Metrics) -> None:
+    """Bring what the limits are at into the metrics at every scrape."""
 
+    def update() -> None:
+        for name, reach in endpoints.by_name.items():
+            limits = reach.limits
+            metrics.set("assay_model_calls_in_flight", limits.turnstile.inside, endpoint=name)
+            metrics.set("assay_model_calls_limit", limits.concurrency.limit, endpoint=name)
+            metrics.set("assay_endpoint_broken", float(limits.broken), endpoint=name)
 
-def prices_of(settings: Settings) -> Prices:
-    if settings.prices is None:
-        return {}
-    try:
-        return read_prices(settings.prices.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"ASSAY_PRICES: {settings.prices} cannot be read ({type(error).__name__})") from error
+    metrics.before_scrape(update)
 
 
 class _Counting:
@@ -157,7 +173,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-ROLES = {
+ROLES: dict[str, Role | OwnLoop] = {
     "judge": Role("judge", _judge, (VERDICTS, SERVED, TELEMETRY, HUMAN_QUEUE)),
     "reflector": Role("reflector", _reflector, (REVISION_REQUESTS,)),
+    "stats": OwnLoop("stats", run_stats),
 }

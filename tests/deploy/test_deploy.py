@@ -20,7 +20,7 @@ from workers.runtime.settings import Settings, rows
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
-WORKERS = ("judge", "reflector")
+WORKERS = ("judge", "reflector", "stats")
 
 
 def test_the_compose_file_satisfies_the_compose_specification() -> None:

@@ -52,3 +52,19 @@ def _with_metadata(metadata: dict[str, object]) -> dict[str, object]:
 def test_metadata_in_another_key_order_is_the_same_metadata() -> None:
     a, b = _draft(context=_with_metadata({"w": 1, "h": 2})), _draft(context=_with_metadata({"h": 2, "w": 1}))
     assert a.judged_sha256 == b.judged_sha256
+
+
+@settings(max_examples=100, derandomize=True)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_the_plain_form_of_a_context_is_its_json_form(metadata: object) -> None:
+    context = Context.model_validate(
+        {"instruction": "i", "constraints": ["c"], "items": [{"role": "t", "metadata": metadata}]}
+    )
+    assert context.plain() == context.model_dump(mode="json")
+    assert set(context.plain()) == set(Context.model_fields)

@@ -1,4 +1,4 @@
-"""A local OpenAI-compatible endpoint that misbehaves on command. It speaks real HTTP on a real loopback port."""
+"""A local model endpoint that misbehaves on command: OpenAI-compatible and Anthropic, real HTTP on a loopback port."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class ModelServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.connections: set[int] = set()
+        self.in_flight = self.most_in_flight = 0
         self._behaviours: list[Behaviour] = [answers(PASS)]
 
     def behave(self, *behaviours: Behaviour) -> None:
@@ -33,7 +34,12 @@ class ModelServer:
         self.headers.append(dict(request.headers))
         self.connections.add(id(request.protocol))
         behaviour = self._behaviours.pop(0) if len(self._behaviours) > 1 else self._behaviours[0]
-        return await behaviour(request)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await behaviour(request)
+        finally:
+            self.in_flight -= 1
 
 
 @asynccontextmanager
@@ -41,6 +47,7 @@ async def model_server() -> AsyncIterator[ModelServer]:
     server = ModelServer()
     app = web.Application(client_max_size=16 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", server.handle)
+    app.router.add_post("/v1/messages", server.handle)
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -70,6 +77,35 @@ def answers(content: Any, *, after_s: float = 0.0, **changes: Any) -> Behaviour:
     async def behaviour(_: web.Request) -> web.StreamResponse:
         await asyncio.sleep(after_s)
         return web.json_response(completion(content, **changes))
+
+    return behaviour
+
+
+def message(*content: Any, stop_reason: str = "tool_use", **changes: Any) -> dict[str, Any]:
+    """The body of an Anthropic message, as its API reference shows it."""
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "judge-1",
+        "content": list(content),
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 120, "output_tokens": 30},
+        **changes,
+    }
+
+
+def tool_use(verdict: Any, *, name: str = "verdict") -> dict[str, Any]:
+    return {"type": "tool_use", "id": "toolu_1", "name": name, "input": verdict}
+
+
+def says(*content: Any, after_s: float = 0.0, **changes: Any) -> Behaviour:
+    """An Anthropic message of these blocks."""
+
+    async def behaviour(_: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(after_s)
+        return web.json_response(message(*content, **changes))
 
     return behaviour
 

@@ -7,6 +7,11 @@ from collections.abc import Callable
 
 from schemas.bom import Bom, OnDrop, Provider
 from schemas.errors import BomError
+from workers.bom.composition_checks import (
+    audits_are_independent,
+    cascades_fit_their_criteria,
+    compositions_are_sound,
+)
 from workers.judge.fallback import slots_of
 
 _DATED = re.compile(r"(19|20)\d{2}-?[01]\d(-?[0-3]\d)?|-\d{4}\b|@|sha256:|\d{3,}$")
@@ -23,15 +28,17 @@ def _every_criterion_is_judged(bom: Bom) -> None:
     for criterion in bom.charter.criteria.must_have:
         if not criterion.rules and criterion.judge is None:
             raise BomError(f"charter.yaml: {criterion.id} has neither rules nor a judge; give it one")
-        if criterion.judge is not None and criterion.judge not in bom.bindings:
-            known = ", ".join(sorted(bom.bindings)) or "none"
-            raise BomError(f"charter.yaml: {criterion.id}: no binding {criterion.judge!r} in bindings.yaml ({known})")
+        for bound in filter(None, (criterion.judge, criterion.audit)):
+            if bound not in (known := {*bom.bindings, *bom.compositions}):
+                names = ", ".join(sorted(known)) or "none"
+                raise BomError(f"charter.yaml: {criterion.id}: no binding {bound!r} in bindings.yaml ({names})")
 
 
 def _every_rubric_has_its_criterion(bom: Bom) -> None:
     ids = {c.id for c in bom.charter.criteria.must_have}
     for criterion in bom.charter.criteria.must_have:
-        if criterion.judge is not None and not bom.rubrics.get(criterion.id, "").strip():
+        bound = criterion.judge or criterion.audit
+        if bound is not None and not bom.rubrics.get(criterion.id, "").strip():
             raise BomError(f"rubrics/{criterion.id}.md is missing or empty; a model judge needs its rubric")
     if orphans := sorted(set(bom.rubrics) - ids):
         raise BomError(f"rubrics/{orphans[0]}.md belongs to no must-have criterion of charter.yaml")
@@ -66,7 +73,7 @@ def _fallback_is_there(bom: Bom) -> None:
 
 def _models_are_pinned(bom: Bom) -> None:
     for name, binding in bom.bindings.items():
-        if binding.provider is Provider.OPENAI_COMPATIBLE and _floats(binding.model):
+        if binding.provider.over_http and _floats(binding.model):
             raise BomError(
                 f"bindings.yaml: {name}: {binding.model!r} is a floating alias, which the vendor can change silently; "
                 "pin a dated model id"
@@ -87,6 +94,23 @@ def _judge_and_generator_are_strangers(bom: Bom) -> None:
             )
 
 
+def _fallbacks_stand_apart(bom: Bom) -> None:
+    """What breaks a judge, or makes it favour a text, must not do the same to the one that stands in for it."""
+    for name, binding in bom.bindings.items():
+        if binding.fallback is None:
+            continue
+        place = f"bindings.yaml: {name}: fallback {binding.fallback!r}"
+        stand_in = bom.bindings.get(binding.fallback)
+        if stand_in is None:
+            raise BomError(f"{place} is no binding")
+        if stand_in.fallback is not None:
+            raise BomError(f"{place} has a fallback of its own; one is enough")
+        if stand_in.family == binding.family:
+            raise BomError(f"{place} is of the same family {binding.family!r}; take another vendor's model")
+        if binding.provider.over_http and stand_in.provider.over_http and stand_in.endpoint == binding.endpoint:
+            raise BomError(f"{place} is served at the same endpoint {binding.endpoint!r}; take another one")
+
+
 def _files_of_bindings_are_there(bom: Bom) -> None:
     for name, binding in bom.bindings.items():
         needs = binding.provider in (Provider.SCRIPTED, Provider.RECORDED)
@@ -95,6 +119,7 @@ def _files_of_bindings_are_there(bom: Bom) -> None:
 
 
 _CHECKS: tuple[Callable[[Bom], None], ...] = (
+    compositions_are_sound,
     _every_criterion_is_judged,
     _every_rubric_has_its_criterion,
     _every_cited_clause_exists,
@@ -102,5 +127,8 @@ _CHECKS: tuple[Callable[[Bom], None], ...] = (
     _fallback_is_there,
     _models_are_pinned,
     _judge_and_generator_are_strangers,
+    _fallbacks_stand_apart,
     _files_of_bindings_are_there,
+    audits_are_independent,
+    cascades_fit_their_criteria,
 )

@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from schemas.bom import Bom
+from schemas.bom import Bom, Criterion
+from schemas.verdict_space import Form
 from workers.bom import MANIFEST, load_bom, manifest_of, read_files
 from workers.bom import seal as write_seal
 from workers.cli.context import bom_of, clear_errors
 from workers.cli.output import console, print_json
 from workers.judge.build import check_instrument
+from workers.judge.composed.compose import leaves_of
 
 bom_app = typer.Typer(name="bom", help="Seal, verify and show a bill of materials.", no_args_is_help=True)
 
@@ -65,7 +67,7 @@ def show(folder: Folder = None, as_json: AsJson = False) -> None:
     for c in bom.charter.criteria.must_have:
         floor = c.constraint.specificity_min
         rules = [f"{name} x{times}" if times > 1 else name for name, times in Counter(r.rule for r in c.rules).items()]
-        judges = [*rules, *([bom.bindings[c.judge].model] if c.judge else [])]
+        judges = [*rules, *([_judged_by(c.judge, c, bom)] if c.judge else [])]
         table.add_row(c.id, "\n".join(judges), "-" if floor is None else f"{floor:g}")
     console.print(table)
     charter = bom.charter
@@ -77,11 +79,19 @@ def show(folder: Folder = None, as_json: AsJson = False) -> None:
     )
 
 
+def _judged_by(judge: str, criterion: Criterion, bom: Bom) -> str:
+    """The model, or a composition's name and the models it asks."""
+    models = [bom.bindings[name].model for name in dict.fromkeys(leaves_of(judge, bom.compositions))]
+    form = "" if criterion.form is Form.BINARY else f", {criterion.form}"
+    return f"{judge} ({', '.join(models)}){form}" if judge in bom.compositions else models[0] + form
+
+
 def _document(bom: Bom) -> dict[str, object]:
     return {
         "version": bom.version,
         "guideline_version": bom.guideline_version,
         "charter": bom.charter.model_dump(mode="json"),
+        "compositions": {name: one.model_dump(mode="json") for name, one in bom.compositions.items()},
         "bindings": {name: binding.model_dump(mode="json") for name, binding in bom.bindings.items()},
         "decision": bom.decision.model_dump(mode="json"),
         "files": dict(bom.digests),

@@ -19,14 +19,14 @@ from schemas.errors import BadMessage, ModelError
 from schemas.topics import DRAFTS
 from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
-from workers.cli import judge_parse
+from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import escaped
+from workers.cli.showing import escaped, measure_of, told_vote
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply
-from workers.roles import endpoint_of, prices_of
+from workers.reaching import endpoints_of, prices_of
 
 judge_app = typer.Typer(name="judge", help="Try a judge out, without Kafka.", no_args_is_help=True)
 
@@ -42,6 +42,7 @@ class Asked(NamedTuple):
 
 def register(app: typer.Typer) -> None:
     judge_parse.register(judge_app)
+    judge_probe.register(judge_app)
     app.add_typer(judge_app)
 
 
@@ -82,14 +83,12 @@ def _read(path: Path) -> Draft:
 async def _judge(bom: Bom, draft: Draft, asked: list[Asked]) -> tuple[CriterionVerdict, ...]:
     settings = settings_of()
     async with AsyncExitStack() as stack:
-        endpoint, client = await endpoint_of(settings, bom, stack)
         around = Surroundings(
             clock=asyncio.get_running_loop().time,
             rng=random.Random(),
             counters=NoCounters(),
             prices=prices_of(settings),
-            endpoint=endpoint,
-            client=client,
+            endpoints=await endpoints_of(settings, bom, stack, NoCounters()),
             heard=lambda question, answer: asked.append(Asked(question, answer)),
         )
         return await build_instrument(bom, around).judge(draft)
@@ -123,11 +122,13 @@ def _told(verdict: CriterionVerdict) -> str:
         "detail": verdict.detail,
         "reason": verdict.reason,
         "clause": verdict.guideline_clause,
+        "measure": measure_of(verdict),
         "spans": "; ".join(verdict.evidence_spans),
         "flags": ", ".join(verdict.flags),
         "cost": "unknown" if verdict.usage.cost_usd is None else f"{verdict.usage.cost_usd:.6f} USD",
     }
-    return "\n".join(f"{name}: {value}" for name, value in rows.items() if value)
+    told = [f"{name}: {value}" for name, value in rows.items() if value]
+    return "\n".join([*told, *(f"  {told_vote(vote)}" for vote in verdict.votes)])
 
 
 def _document(

@@ -11,6 +11,7 @@ import typer
 
 from workers.cli import (
     bom,
+    conformance,
     control,
     demo,
     dlq,
@@ -29,22 +30,34 @@ from workers.cli.output import Exit, notes
 
 app = typer.Typer(
     name="assay",
-    help="Event-driven workers that run an LLM judge over its whole life.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-for group in (demo, run, publish, tail, trace, replay, judge, bom, control, topics, dlq, settings, plan, simulate):
+GROUPS = (
+    demo, run, publish, tail, trace, replay, judge, conformance, bom, control, topics, dlq, settings, plan, simulate,
+)  # fmt: skip
+
+for group in GROUPS:
     group.register(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        try:
+            typer.echo(f"assay {metadata.version('assay')}")
+        except metadata.PackageNotFoundError:
+            typer.echo("assay, run from a source tree that is not installed")
+        raise typer.Exit
 
 
 @app.callback()
 def assay(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"assay {metadata.version('assay')}")
-        raise typer.Exit
+    """Event-driven workers that run an LLM judge over its whole life."""
 
 
 def main() -> None:

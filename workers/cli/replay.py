@@ -90,14 +90,15 @@ def _warn_of_missing_sources(rows: list[Row], texts: SideTexts) -> None:
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=notes, transient=True)
+    return Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal)
 
 
 def _show(summary: Summary, items: list[RecordedItem]) -> None:
     title = f"{counted(summary.items, 'item')}, {counted(summary.drafts_judged, 'draft')} judged"
     table = Table(title=title, title_justify="left")
-    for name in ("what became of it", "items", "bad, say people", "defect rate", "95 % Wilson"):
-        table.add_column(name, justify="left" if name == "what became of it" else "right")
+    table.add_column("what became of it", no_wrap=True)
+    for name in ("items", "human fail", "defect rate", "95 % Wilson"):
+        table.add_column(name, justify="right")
     for attempt, served in enumerate(summary.served_by_attempt):
         labelled = served - summary.human_undecided_by_attempt[attempt]
         fails = summary.human_fail_by_attempt[attempt]
@@ -129,7 +130,7 @@ def _reading_of(summary: Summary) -> str:
     unlabelled = sum(summary.human_undecided_by_attempt)
     tied = f" {unlabelled} served without a majority of people are left out." if unlabelled else ""
     empty = " -: nothing served there has a label, so there is no rate." if _some_without_rate(summary) else ""
-    return f"Defect rate: the share of what was served that most people called a fail.{tied}{empty}"
+    return f"Defect rate: of what was served and labelled, the share that most people failed.{tied}{empty}"
 
 
 def _some_without_rate(summary: Summary) -> bool:

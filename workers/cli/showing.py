@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from schemas.headers import Headers
+from schemas.verdicts import CriterionVerdict, Vote
 from workers.runtime.records import InRecord
 
 _FIELD_CHARS = 200
@@ -101,3 +102,16 @@ def _spelled(char: str) -> str:
     return named.get(char) or (
         f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     )
+
+
+def told_vote(vote: Vote) -> str:
+    """One of several judges' words, for people."""
+    said = " ".join(filter(None, (vote.label, measure_of(vote), f"({vote.cause})" if vote.cause else "")))
+    return f"{vote.name}: {said}{', cached' if vote.cached else ''}  [{vote.judge}]"
+
+
+def measure_of(one: CriterionVerdict | Vote) -> str:
+    """What a label was made from: a score or a preference, or nothing."""
+    if one.score is not None:
+        return f"score {one.score}"
+    return f"prefers {one.preference}" if one.preference is not None else ""

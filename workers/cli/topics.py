@@ -31,9 +31,15 @@ def register(app: typer.Typer) -> None:
 
 
 @topics_app.callback()
-def topics(context: typer.Context, as_json: AsJson = False) -> None:
+def topics(
+    context: typer.Context,
+    as_json: AsJson = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The README's table.")] = False,
+) -> None:
     """Show every topic: what it carries, who writes and reads it, how long it is kept."""
-    if context.invoked_subcommand is None:
+    if markdown:
+        typer.echo(markdown_table())
+    elif context.invoked_subcommand is None:
         list_topics(as_json)
 
 
@@ -96,6 +102,17 @@ def schema(folder: Annotated[Path, typer.Argument(help="Where to write; made whe
         yaml.safe_dump(asyncapi(prefix=prefix), sort_keys=False, width=120), encoding="utf-8"
     )
     notes.print(f"wrote {len(json_schemas())} JSON Schemas and asyncapi.yaml into {folder}", highlight=False)
+
+
+def markdown_table() -> str:
+    """The topics table of the README."""
+    lines = ["| topic | carries | written by | read by | kept |", "|---|---|---|---|---|"]
+    for topic in TOPICS:
+        messages = ", ".join(f"`{message.__name__}`" for message in topic.messages) or "any bytes"
+        lines.append(
+            f"| `{topic.name}` | {messages}: {topic.meaning} | {topic.written_by} | {topic.read_by} | {kept(topic)} |"
+        )
+    return "\n".join(lines)
 
 
 def kept(topic: Topic) -> str:

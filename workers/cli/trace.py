@@ -16,7 +16,7 @@ from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, DraftVerdict
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import cut, escaped
+from workers.cli.showing import cut, escaped, measure_of, told_vote
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
@@ -87,6 +87,8 @@ def _attempt(tree: Tree, attempt: Attempt) -> None:
     for verdict in attempt.verdicts.values():
         for line in _verdict(verdict):
             branch.add(line)
+    for audited in attempt.record.audit if attempt.record else ():
+        branch.add(_line(f"audit of {audited.criterion_id}: {_said(audited)}", _STYLE.get(audited.label, "yellow")))
     if attempt.request is not None:
         notes = ", ".join(f"{n.criterion_id} {n.guideline_clause or ''}".strip() for n in attempt.request.notes)
         branch.add(_line(f"asked for attempt {attempt.request.next_attempt}: {notes}", "cyan"))
@@ -96,6 +98,8 @@ def _verdict(verdict: DraftVerdict) -> Iterator[Text]:
     yield _line(f"outcome: {verdict.outcome}  (BOM {verdict.bom_version}{', cached' if _all_cached(verdict) else ''})")
     for one in verdict.verdicts:
         yield _line(f"  {one.criterion_id}: {_said(one)}", _STYLE.get(one.label, "yellow"))
+        for vote in one.votes:
+            yield _line(f"    {told_vote(vote)}", "dim")
 
 
 def _all_cached(verdict: DraftVerdict) -> bool:
@@ -104,10 +108,11 @@ def _all_cached(verdict: DraftVerdict) -> bool:
 
 def _said(one: CriterionVerdict) -> str:
     why = f" ({one.cause})" if one.cause else ""
+    measure = f" {measured}" if (measured := measure_of(one)) else ""
     clause = f" {one.guideline_clause}" if one.guideline_clause else ""
     spans = f" {list(one.evidence_spans)}" if one.evidence_spans else ""
     reason = f": {cut(one.reason, 200)}" if one.reason else ""
-    return f"{one.label}{why}{clause}{spans}{reason}  [{one.judge}]"
+    return f"{one.label}{measure}{why}{clause}{spans}{reason}  [{one.judge}]"
 
 
 def _line(text: str, style: str = "") -> Text:

@@ -65,6 +65,9 @@ class ChildServices:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True
         )
         ready = self._answer()
+        if "unavailable" in ready:
+            self.close()
+            raise EmbeddedUnavailable(ready["unavailable"])
         self.kafka: str = ready["kafka"]
         self.redis: str = ready["redis"]
 
@@ -128,7 +131,11 @@ class ChildServices:
 
 def serve(brokers: int) -> None:
     """The child: start, say where, obey until the input ends."""
-    services = InProcess(brokers=brokers)
+    try:
+        services = InProcess(brokers=brokers)
+    except EmbeddedUnavailable as error:
+        _say({"unavailable": str(error)})
+        return
     _say({"kafka": services.kafka, "redis": services.redis})
     for line in sys.stdin:
         _say(_obey(services.broker, json.loads(line)))

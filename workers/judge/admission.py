@@ -11,6 +11,7 @@ from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import CriterionVerdict, Usage
 from workers.judge.families import related
 from workers.judge.protocols import Counters, Judge
+from workers.judge.rules import RuleJudge
 
 
 class Refusal(NamedTuple):
@@ -26,7 +27,7 @@ class AdmittingJudge:
     """Wraps any judge and refuses what no model may see.
 
     The generator is not part of a cached verdict's key, so the check of its family cannot lie behind the cache.
-    ``admitted`` are the generator families of the charter.
+    ``admitted`` are the generator families of the charter; ``compares`` is True for a judge that needs a rival.
     """
 
     def __init__(
@@ -37,8 +38,9 @@ class AdmittingJudge:
         decision: DecisionSettings,
         admitted: Collection[str],
         counters: Counters,
+        compares: bool = False,
     ) -> None:
-        self._judge, self._binding, self._decision = judge, binding, decision
+        self._judge, self._binding, self._decision, self._compares = judge, binding, decision, compares
         self._admitted, self._counters = admitted, counters
 
     @property
@@ -46,22 +48,58 @@ class AdmittingJudge:
         return self._judge.criterion_id
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
-        refusal = refused(draft, decision=self._decision, own_family=self._binding.family, admitted=self._admitted)
+        refusal = refused(
+            draft,
+            decision=self._decision,
+            own_family=self._binding.family,
+            admitted=self._admitted,
+            compares=self._compares,
+        )
         if refusal is None:
             return await self._judge.judge(draft, deadline=deadline)
         self._counters.count("model_non_decisions", criterion=self.criterion_id, cause=refusal.cause)
         return not_asked(self.criterion_id, self._binding.model, refusal)
 
 
-def refused(draft: Draft, *, decision: DecisionSettings, own_family: str, admitted: Collection[str]) -> Refusal | None:
-    """Why no call is made for a draft, or None."""
-    context = draft.context
-    if not context.instructed:
+class AdmittingRules:
+    """Wraps a criterion's rules: no judge decides without an instruction (S1), or reads more than the BOM allows."""
+
+    def __init__(self, rules: RuleJudge, *, decision: DecisionSettings) -> None:
+        self._rules, self._decision = rules, decision
+
+    def verdict(self, draft: Draft) -> CriterionVerdict:
+        if (refusal := unjudgeable(draft, self._decision)) is not None:
+            return not_asked(self._rules.criterion_id, self._rules.name, refusal)
+        return self._rules.verdict(draft)
+
+
+def unjudgeable(draft: Draft, decision: DecisionSettings) -> Refusal | None:
+    """Why no judge at all may decide a draft, or None."""
+    if not draft.context.instructed:
         return Refusal(Label.ABSTAIN, Cause.NO_INSTRUCTION, "context.instruction is missing or blank")
-    if any(item.metadata is None for item in context.items):
-        return Refusal(Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT, "a context item has no metadata")
     if len(draft.text) > decision.max_draft_chars:
         return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"text of {len(draft.text)} characters")
+    return None
+
+
+def refused(
+    draft: Draft,
+    *,
+    decision: DecisionSettings,
+    own_family: str,
+    admitted: Collection[str],
+    compares: bool = False,
+) -> Refusal | None:
+    """Why no call is made for a draft, or None."""
+    context = draft.context
+    if (refusal := unjudgeable(draft, decision)) is not None:
+        return refusal
+    if any(item.metadata is None for item in context.items):
+        return Refusal(Label.MISSING_EVIDENCE, Cause.UNREADABLE_CONTEXT, "a context item has no metadata")
+    if compares and draft.rival is None:
+        return Refusal(Label.MISSING_EVIDENCE, Cause.NO_RIVAL, "the criterion compares, and the draft has no rival")
+    if compares and draft.rival is not None and len(draft.rival) > decision.max_draft_chars:
+        return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"rival of {len(draft.rival)} characters")
     if (size := len(context.model_dump_json())) > decision.max_context_chars:
         return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"context of {size} characters")
     if related(draft.generator_model, own=own_family, admitted=admitted):

@@ -1,4 +1,4 @@
-"""Asking again, inside the deadline, where the transport failed. A reply that came is never asked for again."""
+"""Asking in time, and again where the transport failed. A reply that came is never asked for again."""
 
 from __future__ import annotations
 
@@ -15,33 +15,59 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 8.0
 
 
+class TimedModel:
+    """Bounds every call: ``attempt_timeout_s``, or the time to the deadline where that is less.
+
+    ``clock`` is the event loop's clock in seconds, which deadlines are moments of.
+    """
+
+    def __init__(self, model: Model, *, attempt_timeout_s: float, clock: Callable[[], float]) -> None:
+        self._model, self._attempt_timeout_s, self._clock = model, attempt_timeout_s, clock
+
+    async def ask(self, question: Question, *, deadline: float) -> Reply:
+        until = min(deadline, self._clock() + self._attempt_timeout_s)
+        remaining_s = until - self._clock()
+        if remaining_s <= 0:
+            raise ModelError(Cause.TIMEOUT, "the draft's deadline had passed", calls=0)
+        try:
+            async with asyncio.timeout(remaining_s):
+                return await self._model.ask(question, deadline=until)
+        except TimeoutError as error:
+            raise ModelError(Cause.TIMEOUT, f"no reply within {remaining_s:.1f} s") from error
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
 class RetryingModel:
-    """Bounds every attempt in time and repeats transient failures, at most ``max_attempts`` calls in all.
+    """Repeats transient failures, at most ``max_attempts`` calls in all.
 
     A provider's Retry-After is honoured as long as it ends before the deadline; when it does not, asking stops at once.
-    ``clock`` is the event loop's clock in seconds, which deadlines are moments of.
+    What failed without a call (a limit, a broken endpoint, a deadline that had passed) is not asked again.
     """
 
     def __init__(
         self,
         model: Model,
         *,
-        attempt_timeout_s: float,
         max_attempts: int,
         rng: random.Random,
         clock: Callable[[], float],
         first_wait_s: float = FIRST_WAIT_S,
     ) -> None:
-        self._model, self._attempt_timeout_s, self._max_attempts = model, attempt_timeout_s, max_attempts
+        self._model, self._max_attempts = model, max_attempts
         self._rng, self._clock, self._first_wait_s = rng, clock, first_wait_s
 
     async def ask(self, question: Question, *, deadline: float) -> Reply:
-        calls = 0
+        calls, failed = 0, None
         while True:
             try:
-                reply = await self._attempt(question, deadline)
+                reply = await self._model.ask(question, deadline=deadline)
             except ModelError as error:
                 calls += error.calls
+                if not error.calls:
+                    raise _told(failed, error, calls=calls) from error
+                failed = error
                 error.calls = calls
                 wait_s = self._wait_s(error, deadline)
                 if wait_s is None:
@@ -53,23 +79,22 @@ class RetryingModel:
     async def close(self) -> None:
         await self._model.close()
 
-    async def _attempt(self, question: Question, deadline: float) -> Reply:
-        until = min(deadline, self._clock() + self._attempt_timeout_s)
-        remaining_s = until - self._clock()
-        if remaining_s <= 0:
-            raise ModelError(Cause.TIMEOUT, "the draft's deadline had passed", calls=0)
-        try:
-            async with asyncio.timeout(remaining_s):
-                return await self._model.ask(question, deadline=until)
-        except TimeoutError as error:
-            raise ModelError(Cause.TIMEOUT, f"no reply within {remaining_s:.1f} s") from error
-
     def _wait_s(self, error: ModelError, deadline: float) -> float | None:
         if error.calls >= self._max_attempts:
             return None
         return wait_before_next(
             error, remaining_s=deadline - self._clock(), first_wait_s=self._first_wait_s, rng=self._rng
         )
+
+
+def _told(failed: ModelError | None, withheld: ModelError, *, calls: int) -> ModelError:
+    """What becomes of a question whose next call was not made: what the call before it failed of, if there was one.
+
+    A spent budget is told in any case, since the fallback judge may still decide.
+    """
+    if failed is None or withheld.cause is Cause.OVER_BUDGET:
+        return ModelError(withheld.cause, withheld.detail, calls=calls)
+    return ModelError(failed.cause, failed.detail, retry_after_s=failed.retry_after_s, calls=calls)
 
 
 def wait_before_next(

@@ -71,8 +71,11 @@ class _Script(NamedTuple):
     arguments: tuple[str | bytes | int, ...]
 
 
-def redis_client(url: str, *, max_connections: int = 16, time_out_s: float = TIME_OUT_S) -> Redis:
-    """A client whose pool waits for a free connection instead of raising. TLS (``rediss://``) and password by URL."""
+def redis_client(url: str, *, max_connections: int = 16, time_out_s: float = TIME_OUT_S, repeats: bool = True) -> Redis:
+    """A client whose pool waits for a free connection instead of raising. TLS (``rediss://``) and password by URL.
+
+    ``repeats`` is False for commands that may not run twice.
+    """
     try:
         pool = BlockingConnectionPool.from_url(
             url,
@@ -81,7 +84,7 @@ def redis_client(url: str, *, max_connections: int = 16, time_out_s: float = TIM
             socket_timeout=time_out_s,
             socket_connect_timeout=time_out_s,
             # Once more, at once, on a connection that the server closed while it was idle; the breaker does the rest.
-            retry=Retry(NoBackoff(), 1, (RedisConnectionError,)),
+            retry=Retry(NoBackoff(), int(repeats), (RedisConnectionError,)),
         )
     except ValueError as error:  # not quoted: the URL may hold a password
         raise SettingsError("the Redis URL cannot be read; use redis://, rediss:// or unix://") from error

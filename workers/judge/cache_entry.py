@@ -11,9 +11,12 @@ _VERSION = b"1 "
 _FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost_usd=0.0, latency_ms=0.0)
 
 
-def verdict_key(judged_sha256: str, bom_version: str, criterion_id: str) -> str:
-    """Everything that can change a verdict is in its name: text and context, BOM, criterion."""
-    return f"assay:v1:verdict:{{{judged_sha256}:{bom_version}:{criterion_id}}}"
+def verdict_key(judged_sha256: str, bom_version: str, entry: str) -> str:
+    """Everything that can change a verdict is in its name: what is judged, the BOM, and the criterion.
+
+    ``entry`` is the criterion's id; where several judges serve it, a slash and the judge's place follow.
+    """
+    return f"assay:v1:verdict:{{{judged_sha256}:{bom_version}:{entry}}}"
 
 
 def claim_key(key: str) -> str:

@@ -23,6 +23,7 @@ class CachedJudge:
 
     A hit equals the first verdict but for ``cached`` and ``usage``. A verdict that was made while Redis was down
     carries the flag ``cache_down``. An abstain is shared with whoever waits in this process and with nobody else.
+    ``entry`` tells apart the judges that serve one criterion; a criterion's only judge goes by the criterion's id.
     """
 
     def __init__(
@@ -33,8 +34,10 @@ class CachedJudge:
         bom_version: str,
         counters: Counters,
         clock: Callable[[], float],
+        entry: str | None = None,
     ) -> None:
         self._judge, self._cache, self._bom_version = judge, cache, bom_version
+        self._entry = judge.criterion_id if entry is None else entry
         self._counters, self._clock = counters, clock
         self._flights: SingleFlight[CriterionVerdict] = SingleFlight()
 
@@ -43,7 +46,7 @@ class CachedJudge:
         return self._judge.criterion_id
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
-        key = verdict_key(draft.judged_sha256, self._bom_version, self.criterion_id)
+        key = verdict_key(draft.judged_sha256, self._bom_version, self._entry)
         try:
             raw = await self._cache.read(key)
         except CacheDown:

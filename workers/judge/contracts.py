@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from schemas.verdict_space import Label
+from schemas.verdict_space import Choice, Label
 from schemas.verdicts import MAX_REASON_CHARS
-from workers.judge.reading import Choice, Contract, ParsedReply, unparseable
+from workers.judge.reading import Contract, ParsedReply, unparseable
 from workers.judge.verdict_object import DEFAULT, defect
 
 Decision = Label | Choice | int

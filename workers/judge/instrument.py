@@ -1,14 +1,15 @@
-"""All judges of a draft under one deadline: the rules settle what they can, the models are asked all at once."""
+"""All judges of a draft under one deadline: the rules settle what they can, then the models are asked."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from schemas.drafts import Draft
 from schemas.verdict_space import Cause, Label
-from schemas.verdicts import CriterionVerdict
+from schemas.verdicts import CriterionVerdict, Usage
 from workers.judge.protocols import Judge
 
 _GRACE_S = 1.0
@@ -47,15 +48,74 @@ class CriterionJudge:
         except TimeoutError:
             return self.abstain(Cause.TIMEOUT)
 
+    def not_asked(self) -> CriterionVerdict:
+        """Another criterion has failed the draft already: no call, hence no cost."""
+        return self.abstain(Cause.STOPPED_EARLY).model_copy(update={"usage": _FREE})
+
     def abstain(self, cause: Cause, label: Label = Label.ABSTAIN) -> CriterionVerdict:
         return CriterionVerdict(criterion_id=self.criterion_id, label=label, cause=cause, judge="none")
+
+
+Settled = Sequence[CriterionVerdict | None]
+"""Criterion by criterion: the rules' verdict, or None where a model must be asked."""
+
+_FREE = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+
+
+class Asking(Protocol):
+    """How the judges that rules did not settle are asked: one verdict each, in the charter's order."""
+
+    async def __call__(
+        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+    ) -> list[CriterionVerdict]: ...
+
+
+class AllAtOnce:
+    """Every criterion has its verdict, hence its reason for the revision request."""
+
+    async def __call__(
+        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+    ) -> list[CriterionVerdict]:
+        asked = [judge for judge, verdict in zip(judges, settled, strict=True) if verdict is None]
+        if len(asked) == 1:
+            answers = [await asked[0].by_model(draft, deadline=deadline)]
+        else:
+            answers = await asyncio.gather(*(judge.by_model(draft, deadline=deadline) for judge in asked))
+        answer = iter(answers)
+        return [next(answer) if verdict is None else verdict for verdict in settled]
+
+
+class StopAtFirstFail:
+    """One criterion after the other, until one that the gate enforces has failed (S2 7.10).
+
+    The rest is abstain(stopped_early): not judged, hence outside every fail rate. A fail by rules stops before the
+    first call. The price is the other criteria's reasons, and the time of asking in turn.
+    """
+
+    def __init__(self, enforced: AbstractSet[str]) -> None:
+        self._enforced = enforced
+
+    async def __call__(
+        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+    ) -> list[CriterionVerdict]:
+        failed = any(verdict is not None and self._stops(verdict) for verdict in settled)
+        verdicts = []
+        for judge, verdict in zip(judges, settled, strict=True):
+            if verdict is None:
+                verdict = judge.not_asked() if failed else await judge.by_model(draft, deadline=deadline)
+                failed = failed or self._stops(verdict)
+            verdicts.append(verdict)
+        return verdicts
+
+    def _stops(self, verdict: CriterionVerdict) -> bool:
+        return verdict.label is Label.FAIL and verdict.criterion_id in self._enforced
 
 
 class Instrument:
     """Every must-have criterion of a BOM. Same draft, same verdicts: it keeps no state between drafts."""
 
-    def __init__(self, judges: Sequence[CriterionJudge], *, deadline_s: float) -> None:
-        self._judges, self._deadline_s = tuple(judges), deadline_s
+    def __init__(self, judges: Sequence[CriterionJudge], *, deadline_s: float, asking: Asking | None = None) -> None:
+        self._judges, self._deadline_s, self._asking = tuple(judges), deadline_s, asking or AllAtOnce()
 
     async def judge(self, draft: Draft) -> tuple[CriterionVerdict, ...]:
         """One verdict a criterion, in the charter's order; none is ever missing."""
@@ -63,10 +123,4 @@ class Instrument:
         if all(settled):
             return tuple(verdict for verdict in settled if verdict is not None)
         deadline = asyncio.get_running_loop().time() + self._deadline_s
-        asked = [judge for judge, verdict in zip(self._judges, settled, strict=True) if verdict is None]
-        if len(asked) == 1:
-            answers = [await asked[0].by_model(draft, deadline=deadline)]
-        else:
-            answers = await asyncio.gather(*(judge.by_model(draft, deadline=deadline) for judge in asked))
-        answer = iter(answers)
-        return tuple(next(answer) if verdict is None else verdict for verdict in settled)
+        return tuple(await self._asking(self._judges, settled, draft, deadline))

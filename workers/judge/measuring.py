@@ -24,6 +24,8 @@ def _attempt(record: AttemptRecord, metrics: Metrics) -> None:
     metrics.observe("assay_judging_seconds", record.latency_ms / 1000)
     for flag in record.flags:
         metrics.add("assay_flags_total", flag=flag)
+    for audited in record.audit:
+        metrics.add("assay_audits_total", criterion=audited.criterion_id, label=audited.label)
     for verdict in record.verdicts:
         metrics.add("assay_verdicts_total", criterion=verdict.criterion_id, label=verdict.label)
         if verdict.cause is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from schemas.bom import ModelBinding
 from schemas.drafts import Draft
 from schemas.errors import ModelError
-from schemas.verdict_space import Cause, Flag, Label
+from schemas.verdict_space import Cause, Choice, Flag
 from schemas.verdicts import CriterionVerdict, Served, Usage
+from workers.judge.forms import BINARY, VerdictForm
 from workers.judge.parsing import parse_reply
 from workers.judge.pricing import Price, cost_usd
 from workers.judge.protocols import Counters, Model, Prompt, Question, Reply
@@ -40,8 +41,8 @@ class Asked:
 class ModelJudge:
     """Puts a draft before a model. Holds nothing between drafts, so that any number may be judged at the same time.
 
-    ``render`` makes the prompt of a draft, ``clauses`` are those that the criterion may cite. ``clock`` is in seconds
-    and measures latency.
+    ``render`` makes the prompt of a draft, ``form`` is what is asked for, ``clauses`` are those that the criterion may
+    cite. ``clock`` is in seconds and measures latency.
     """
 
     def __init__(
@@ -51,14 +52,14 @@ class ModelJudge:
         model: Model,
         binding: ModelBinding,
         render: Callable[[Draft], Prompt],
-        schema: Mapping[str, Any],
+        form: VerdictForm,
         clauses: Collection[str],
         price: Price | None,
         counters: Counters,
         clock: Callable[[], float],
     ) -> None:
         self._criterion_id, self._model, self._binding, self._render = criterion_id, model, binding, render
-        self._schema, self._clauses = schema, clauses
+        self._form, self._clauses = form, clauses
         self._price, self._counters, self._clock = price, counters, clock
 
     @property
@@ -69,17 +70,25 @@ class ModelJudge:
         """A verdict, always: what a draft, a model or a reply holds ends in an abstain with its cause."""
         asked, parsed = await self._ask(draft, deadline)
         verdict = verdict_of(
-            asked, parsed, draft.text, criterion_id=self._criterion_id, pinned=self._binding.model, price=self._price
+            asked,
+            parsed,
+            draft.text,
+            criterion_id=self._criterion_id,
+            pinned=self._binding.model,
+            price=self._price,
+            form=self._form,
         )
         self._count(verdict)
         return verdict
 
-    async def _ask(self, draft: Draft, deadline: float) -> tuple[Asked, ParsedReply[Label]]:
+    async def _ask(self, draft: Draft, deadline: float) -> tuple[Asked, ParsedReply[Any]]:
         """Asks once, and once more after an unreadable reply where the binding allows it."""
-        question = Question(self._criterion_id, self._render(draft), self._schema, draft)
+        form = self._form
+        question = Question(self._criterion_id, self._render(draft), form.schema, draft, swapped=form.swapped)
         started = self._clock()
         replies: list[Reply] = []
         error: ModelError | None = None
+        parsed: ParsedReply[Any]
         while True:
             try:
                 replies.append(await self._model.ask(question, deadline=deadline))
@@ -87,7 +96,7 @@ class ModelJudge:
                 error = failed
                 parsed = abstain(failed.cause, failed.detail)
             else:
-                parsed = read(replies[-1], clauses=self._clauses)
+                parsed = read(replies[-1], clauses=self._clauses, form=form)
             if error or not unread(parsed) or len(replies) > self._binding.re_asks:
                 return Asked(tuple(replies), error, (self._clock() - started) * 1000), parsed
 
@@ -102,40 +111,59 @@ class ModelJudge:
             self._counters.count("model_cost_usd", usage.cost_usd, criterion=criterion)
 
 
-def read(reply: Reply, *, clauses: Collection[str]) -> ParsedReply[Label]:
+def read(reply: Reply, *, clauses: Collection[str], form: VerdictForm = BINARY) -> ParsedReply[Any]:
     """What a reply says. Reasoning without an answer is a truncated reply, whatever its finish reason."""
     if reply.reasoned:
         return abstain(Cause.TRUNCATED, "reasoning and no answer")
-    return parse_reply(reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal, clauses=clauses)
+    return parse_reply(
+        reply.text,
+        finish_reason=reply.finish_reason,
+        refusal=reply.refusal,
+        clauses=clauses,
+        contract=form.contract,
+    )
 
 
-def unread(parsed: ParsedReply[Label]) -> bool:
+def unread(parsed: ParsedReply[Any]) -> bool:
     """True for a reply that may be asked for again; a judge that abstains in due form (with a reason) has answered."""
     return parsed.cause in _UNREAD and parsed.reason is None
 
 
 def verdict_of(
-    asked: Asked, parsed: ParsedReply[Label], text: str, *, criterion_id: str, pinned: str, price: Price | None
+    asked: Asked,
+    parsed: ParsedReply[Any],
+    text: str,
+    *,
+    criterion_id: str,
+    pinned: str,
+    price: Price | None,
+    form: VerdictForm = BINARY,
 ) -> CriterionVerdict:
     """The verdict with what it took and what was served; quotes that are not in the draft are dropped and flagged."""
-    verified = verify_spans(parsed.spans, text)
+    said = form.said(parsed.label)
+    # A comparison quotes the text that it finds worse: spans and clause of a rival that lost say nothing of the draft.
+    about_draft = said.preference in (None, Choice.B)
+    verified = verify_spans(parsed.spans if about_draft else (), text)
     found = {
         Flag.UNVERIFIED_SPAN: verified.dropped > 0,
         Flag.RE_ASKED: len(asked.replies) + (asked.error is not None) > 1,
+        Flag.OVER_BUDGET: parsed.cause is Cause.OVER_BUDGET,
         Flag.MODEL_MISMATCH: any(reply.model not in (None, pinned) for reply in asked.replies),
     }
     return CriterionVerdict(
         criterion_id=criterion_id,
-        label=parsed.label,
+        label=said.label,
         cause=parsed.cause,
         detail=parsed.detail or None,
         reason=parsed.reason,
         evidence_spans=verified.spans,
-        guideline_clause=parsed.clause,
+        guideline_clause=parsed.clause if about_draft else None,
         judge=pinned,
         flags=(*parsed.flags, *(asked.last.flags if asked.last else ()), *(flag for flag, up in found.items() if up)),
         usage=usage_of(asked, price),
         served=served_of(asked.last),
+        score=said.score,
+        preference=said.preference,
     )
 
 
@@ -163,6 +191,8 @@ def served_of(reply: Reply | None) -> Served | None:
         fingerprint=reply.fingerprint,
         finish_reason=reply.finish_reason,
         content_chars=len(reply.text or ""),
+        label_probability=reply.label_probability,
+        label_probability_absent=reply.label_probability_absent,
     )
 
 

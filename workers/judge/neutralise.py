@@ -28,8 +28,10 @@ ESCAPE: Final = r"⁅U\+[0-9A-F]{4,6}⁆"
 
 def neutralise(text: str) -> str:
     """The text as data. Idempotent; linear in its length."""
-    if _UNSEEN.search(text):
+    if not (text.isascii() and text.isprintable()) and _UNSEEN.search(text):
         text = _UNSEEN.sub(_shown, text)
+    if not _OPENERS.search(text):  # as in most texts: nothing below could match
+        return text
     for pattern in _STRUCTURE:
         text = pattern.sub(_twinned, text)
     return text
@@ -50,15 +52,17 @@ LOOKALIKES: Final = {
 }  # fmt: skip  # what NFKC would turn into structure
 _TO_TWIN = str.maketrans(TWINS | {like: TWINS[plain] for like, plain in LOOKALIKES.items()})
 
+_OPENERS = re.compile("[" + re.escape("".join([*TWINS, *LOOKALIKES])) + "]")
+
 _LT, _BRACKET, _BRACE, _COLON = "[<＜﹤]", "[\\[［]", "[{｛﹛]", "[:：﹕︓]"
 _QUOTE = "[\"＂'‘’“”]"
 _SPEAKER = (
     "system|assistant|user|human|ai|bot|model|developer|tool|function|admin(?:istrator)?|evaluator|grader|judge|"
     "instructions?|response|winner|"
-    "(?:final[ _]|overall[ _])?(?:verdict|answer|result|decision|grade|score|label|rating)"
+    "(?:final[ _]|overall[ _])?(?:verdict|answer|result|decision|grade|score|label|rating|preference)"
 )
 _LINE = r"(?:^|(?<=[\r\n])|(?<=\\n))[ \t>*_~\-]{0,8}"
-_KEY = "label|reason(?:ing)?|evidence_spans|guideline_clause|pass|score|verdict|winner|result|decision"
+_KEY = "label|reason(?:ing)?|evidence_spans|guideline_clause|pass|score|verdict|winner|preference|result|decision"
 
 # A joiner between two letters of such a script, or two pictures, holds an emoji or a script together and stays.
 _BREAK = "\\r(?!\\n)|[\\x0b\\x0c\\x1c-\\x1f\\x85\\u2028\\u2029]"

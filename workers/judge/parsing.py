@@ -129,7 +129,9 @@ def _known_clause(parsed: ParsedReply[L | Label], clauses: Collection[str] | Non
 _EDGE: Final = " \t\r\n\v\f\0\ufeff\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
 _OPEN = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSE = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
+_CUT = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "model_context_window_exceeded"}
+)
 _FILTERED = frozenset({"content_filter", "refusal", "safety", "blocklist", "prohibited_content", "spii", "recitation"})
 _REFUSAL = re.compile(
     r"\b(?:I|we)(?:['’]m| am| are)?\s+(?:(?:am|are|really|sorry|afraid|but|that|so|very|,)\s*,?\s*){0,4}(?:I\s+|we\s+)?"

@@ -31,12 +31,16 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked. ``schema`` is the JSON Schema of the reply; ``draft`` serves recorded judges alone."""
+    """What a model is asked. ``schema`` is the JSON Schema of the reply.
+
+    ``draft``, and whether a comparison shows the rival first (``swapped``), serve recorded and scripted judges alone.
+    """
 
     criterion_id: str
     prompt: Prompt
     schema: Mapping[str, Any]
     draft: Draft
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Reply:
     """What came back, unread. Token counts are None where the provider did not say.
 
     ``reasoned`` is True when the model wrote reasoning and no answer (``text`` is None then). ``flags`` are what a
-    provider of ours had to do to make the reply (recorded judges); a live model raises none.
+    provider of ours had to do to make the reply (recorded judges); a live model raises none. ``label_probability`` is
+    that of the label's tokens; where it was asked for and is not there, ``label_probability_absent`` says why.
     """
 
     text: str | None
@@ -57,6 +62,8 @@ class Reply:
     output_tokens: int | None = None
     calls: int = 1
     flags: tuple[Flag, ...] = ()
+    label_probability: float | None = None
+    label_probability_absent: str | None = None
 
 
 class Model(Protocol):

@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from schemas.verdict_space import Cause, Flag, Label
-
-
-class Choice(StrEnum):
-    """The menu of a pairwise comparison (S1, "Verdict space")."""
-
-    A = "A"
-    B = "B"
-    TIE = "TIE"
-
+from schemas.verdict_space import Cause, Choice, Flag, Label
 
 L = TypeVar("L", bound=Label | Choice | int, covariant=True)
 

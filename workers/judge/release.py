@@ -137,6 +137,7 @@ def _queued(draft: Draft, verdict: DraftVerdict, now: datetime) -> HumanQueueIte
         round_id=verdict.round_id,
         attempt=draft.attempt,
         text=draft.text,
+        rival=draft.rival,
         context=draft.context,
         verdicts=verdict.verdicts,
         draft_uri=verdict.draft_uri,

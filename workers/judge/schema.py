@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.verdict_space import Label
+from schemas.rating import Scale
+from schemas.verdict_space import Choice, Label
 from schemas.verdicts import MAX_REASON_CHARS, MAX_SPANS
 
-REPLY_LABELS: Final = (Label.PASS, Label.FAIL, Label.ABSTAIN, Label.NOT_APPLICABLE, Label.MISSING_EVIDENCE)
+NOTHING_DECIDED: Final = (Label.ABSTAIN, Label.NOT_APPLICABLE, Label.MISSING_EVIDENCE)
+"""What a judge of any form may say instead of deciding."""
+
+REPLY_LABELS: Final = (Label.PASS, Label.FAIL, *NOTHING_DECIDED)
 
 _LABEL = {"type": "string", "enum": [str(label) for label in REPLY_LABELS]}
 
@@ -39,16 +43,33 @@ PLAIN_SCHEMA: Final[dict[str, Any]] = {
 }
 """The contract whole: a fail needs spans and a clause. The parser checks the same in code."""
 
-STRICT_SCHEMA: Final[dict[str, Any]] = {
-    "title": "JudgeReply",
-    "type": "object",
-    "properties": {
-        "label": _LABEL,
-        "reason": {"type": "string"},
-        "evidence_spans": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
-        "guideline_clause": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    },
-    "required": ["label", "reason", "evidence_spans", "guideline_clause"],
-    "additionalProperties": False,
-}
-"""For vendors' strict modes: every property required, optional ones a union with null, no conditions, no bounds."""
+
+def ordinal_schema(scale: Scale) -> dict[str, Any]:
+    """The strict form with a score in the label's place. Its values are listed: strict modes take no bounds."""
+    steps = {"type": "integer", "enum": list(range(scale.min, scale.max + 1))}
+    return _strict("score", {"anyOf": [steps, _NOTHING_DECIDED]})
+
+
+def _strict(name: str, menu: Any) -> dict[str, Any]:
+    """For vendors' strict modes: every property required, optional ones a union with null, no conditions, no bounds."""
+    return {
+        "title": "JudgeReply",
+        "type": "object",
+        "properties": {
+            name: menu,
+            "reason": {"type": "string"},
+            "evidence_spans": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+            "guideline_clause": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": [name, "reason", "evidence_spans", "guideline_clause"],
+        "additionalProperties": False,
+    }
+
+
+_NOTHING_DECIDED = {"type": "string", "enum": [str(label) for label in NOTHING_DECIDED]}
+
+STRICT_SCHEMA: Final = _strict("label", _LABEL)
+
+PAIRWISE_SCHEMA: Final = _strict(
+    "preference", {"type": "string", "enum": [str(said) for said in (*Choice, *NOTHING_DECIDED)]}
+)

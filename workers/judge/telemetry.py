@@ -10,14 +10,20 @@ from schemas.drafts import Draft
 from schemas.ids import event_id
 from schemas.telemetry import AttemptRecord, BomExcerpt
 from schemas.verdict_space import Flag
-from schemas.verdicts import DraftVerdict, Usage
+from schemas.verdicts import CriterionVerdict, DraftVerdict, Usage
 
 AHEAD = timedelta(minutes=5)
 BEHIND = timedelta(days=30)
 
 
 def attempt_record(
-    draft: Draft, verdict: DraftVerdict, excerpt: BomExcerpt, *, flags: Iterable[Flag], latency_ms: float
+    draft: Draft,
+    verdict: DraftVerdict,
+    excerpt: BomExcerpt,
+    *,
+    flags: Iterable[Flag],
+    latency_ms: float,
+    audit: tuple[CriterionVerdict, ...] = (),
 ) -> AttemptRecord:
     """One record for one attempt. ``flags`` are those of the draft as a whole; verdicts carry their own."""
     usages = [v.usage for v in verdict.verdicts]
@@ -39,6 +45,7 @@ def attempt_record(
         generator_model=draft.generator_model,
         slices=draft.slices,
         verdicts=verdict.verdicts,
+        audit=audit,
         flags=tuple(dict.fromkeys(flags)),
         latency_ms=round(latency_ms, 3),
         cost_usd=total(usage.cost_usd for usage in usages),

@@ -1,7 +1,9 @@
 """The judge's prompt: a fixed template whose rubric alone is tuned, and drafts that enter it as data (S2 7.6, 8.1).
 
 A template file has a ``[system]`` section with the slot ``{rubric}`` and a ``[user]`` section with ``{text}``,
-``{instruction}``, ``{constraints}`` and ``{items}``, each just once. Braces around anything but a word are text.
+``{instruction}``, ``{constraints}`` and ``{items}``, each just once. Braces around anything but a word are text. An
+ordinal template has ``{scale}`` in its system section too; a pairwise one has ``{first}`` and ``{second}`` in place of
+``{text}``.
 
 Every data slot is neutralised and fenced: between a line that opens and a line that closes it, both of which carry a
 token made from a hash of what is judged. A draft cannot hold its own token, for that would have to be known before the
@@ -20,11 +22,21 @@ from typing import Final
 
 from schemas.drafts import Context, ContextItem, Draft
 from schemas.errors import BomError
+from schemas.rating import Scale
+from schemas.verdict_space import Form
 from workers.judge.neutralise import neutralise
 from workers.judge.protocols import Prompt
 
-SYSTEM_SLOTS: Final = ("rubric",)
-USER_SLOTS: Final = ("text", "instruction", "constraints", "items")
+SYSTEM_SLOTS: Final = {
+    Form.BINARY: ("rubric",),
+    Form.ORDINAL: ("rubric", "scale"),
+    Form.PAIRWISE: ("rubric",),
+}
+USER_SLOTS: Final = {
+    Form.BINARY: ("text", "instruction", "constraints", "items"),
+    Form.ORDINAL: ("text", "instruction", "constraints", "items"),
+    Form.PAIRWISE: ("first", "second", "instruction", "constraints", "items"),
+}
 NOTHING: Final = "(none)"
 """What an empty slot says: a model must never guess whether a slot was empty or lost."""
 
@@ -37,22 +49,28 @@ class PromptTemplate:
     user: tuple[str, ...]
 
     @classmethod
-    def parse(cls, source: str) -> PromptTemplate:
+    def parse(cls, source: str, form: Form = Form.BINARY) -> PromptTemplate:
         """Raises BomError for a missing section and for an unknown, missing or repeated slot."""
         before, *sections = _SECTION.split(source)
         if before.strip() or sections[::2] != ["system", "user"]:
             raise BomError("template: needs a line [system], its text, then a line [user] and its text, once each")
         return cls(
-            _pieces(sections[1].strip(), SYSTEM_SLOTS, section="system"),
-            _pieces(sections[3].strip(), USER_SLOTS, section="user"),
+            _pieces(sections[1].strip(), SYSTEM_SLOTS[form], section="system"),
+            _pieces(sections[3].strip(), USER_SLOTS[form], section="user"),
         )
 
-    def render(self, rubric: str, draft: Draft, fence: str) -> Prompt:
-        """The prompt for one draft. Raises BomError for a rubric that is no rubric (see ``check_rubric``)."""
+    def render(
+        self, rubric: str, draft: Draft, fence: str, *, scale: Scale | None = None, swapped: bool = False
+    ) -> Prompt:
+        """The prompt for one draft. Raises BomError for a rubric that is no rubric (see ``check_rubric``).
+
+        ``swapped`` shows a comparison's rival first. A comparison needs a draft with a rival: admission sees to it.
+        """
         check_rubric(rubric)
+        ours = {"rubric": rubric.strip(), "scale": f"{scale.min} to {scale.max}" if scale else ""}
         return Prompt(
-            _filled(self.system, lambda _: rubric.strip()),
-            _filled(self.user, lambda slot: fenced(slot, _SLOT_TEXT[slot](draft), fence)),
+            _filled(self.system, lambda slot: ours[slot]),
+            _filled(self.user, lambda slot: fenced(slot, _text_of(slot, draft, swapped=swapped), fence)),
         )
 
 
@@ -113,6 +131,13 @@ def _item(item: ContextItem) -> str:
     whole = {"role": item.role, "metadata": item.metadata}
     encoded = json.dumps(whole, ensure_ascii=False, sort_keys=True)
     return _JSON_STRING.sub(lambda found: json.dumps(neutralise(json.loads(found[0])), ensure_ascii=False), encoded)
+
+
+def _text_of(slot: str, draft: Draft, *, swapped: bool) -> str:
+    """A slot's data, neutralised."""
+    if slot in ("first", "second"):
+        return neutralise((draft.rival or "") if (slot == "second") != swapped else draft.text)
+    return _SLOT_TEXT[slot](draft)
 
 
 _SLOT_TEXT: Final[dict[str, Callable[[Draft], str]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,7 +32,7 @@ def read_verdict(found: dict[str, Any]) -> ParsedReply[Label]:
     except ValidationError as error:
         return unparseable(defect(error))
     label = Label(reply.label)
-    if label is Label.FAIL and (missing := _missing_of_fail(reply)):
+    if label is Label.FAIL and (missing := missing_grounds(reply, of="a fail")):
         return unparseable(missing)
     return ParsedReply(
         label,
@@ -64,15 +64,27 @@ def contradicts(label: Label, reason: str) -> bool:
     return (passes and not fails) if label is Label.FAIL else (fails and not passes)
 
 
-def _missing_of_fail(reply: JudgeReply) -> str | None:
+class Grounds(Protocol):
+    """What a reply gives for its word."""
+
+    @property
+    def reason(self) -> str: ...
+    @property
+    def evidence_spans(self) -> list[str] | None: ...
+    @property
+    def guideline_clause(self) -> str | None: ...
+
+
+def missing_grounds(reply: Grounds, *, of: str) -> str | None:
+    """What a reply that finds fault must carry and does not, or None."""
     if not reply.reason.strip():
-        return "a fail without a reason"
+        return f"{of} without a reason"
     if not reply.evidence_spans:
-        return "a fail without evidence_spans"
+        return f"{of} without evidence_spans"
     if not all(span.strip() for span in reply.evidence_spans):
-        return "a fail with a blank evidence span"
+        return f"{of} with a blank evidence span"
     if not (reply.guideline_clause or "").strip():
-        return "a fail without a guideline_clause"
+        return f"{of} without a guideline_clause"
     return None
 
 

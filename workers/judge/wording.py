@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Self
 
 from schemas.bom import Bom
@@ -30,7 +31,17 @@ class Wording:
 
     def leaks_into(self, text: str) -> bool:
         """True when the text names a reply's field or repeats a run of this wording."""
-        return _FIELDS.search(text) is not None or not self.runs.isdisjoint(_runs(text))
+        if _FIELDS.search(text) is not None:
+            return True
+        words = _WORD.findall(text.lower())
+        # Nearly every text has no eight words in a row that the wording knows at all: no run is built for it.
+        if _ALL_KNOWN not in bytes(map(self.words.__contains__, words)):
+            return False
+        return not self.runs.isdisjoint(_runs_of(words))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(word for run in self.runs for word in run)
 
 
 def leaks(text: str, wordings: Iterable[str], *, earlier: str = "") -> bool:
@@ -46,9 +57,13 @@ def _all_runs(texts: Iterable[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _runs(text: str) -> Iterable[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
+    return _runs_of(_WORD.findall(text.lower()))
+
+
+def _runs_of(words: list[str]) -> Iterable[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(RUN)), strict=False)
 
 
+_ALL_KNOWN = b"\x01" * RUN
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _FIELDS = re.compile(r"\b(?:evidence_spans?|guideline_clause)\b", re.IGNORECASE)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from schemas.bom import Bom
+from schemas.decisions import ServedOutput, ServedStatus
 from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
 from schemas.ids import event_id
@@ -15,7 +16,7 @@ from schemas.verdict_space import Flag
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
 from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
 from workers.judge.instrument import Instrument
-from workers.judge.release import item_decision, release
+from workers.judge.release import Release, item_decision, release
 from workers.judge.telemetry import attempt_record, excerpt_of, time_flags
 from workers.judge.wording import Wording
 from workers.runtime.origin import Origin
@@ -24,8 +25,10 @@ from workers.runtime.origin import Origin
 class JudgeWorker:
     """Judges every must-have criterion of a draft, decides at the gate, and says what may be shown."""
 
-    def __init__(self, bom: Bom, instrument: Instrument, *, now: Callable[[], datetime]) -> None:
-        self._bom, self._instrument, self._now = bom, instrument, now
+    def __init__(
+        self, bom: Bom, instrument: Instrument, *, now: Callable[[], datetime], audit: Instrument | None = None
+    ) -> None:
+        self._bom, self._instrument, self._now, self._audit = bom, instrument, now, audit
         self._excerpt = excerpt_of(bom)
         self._enforced = enforced_criteria(bom)
         self._wording = Wording.of(bom)
@@ -40,7 +43,8 @@ class JudgeWorker:
         shown = release(draft, verdict, self._bom, now=now)
         flags = (*origin.flags, *time_flags(draft.created_at, now=now), *shown.flags, *self._leaks(draft, verdict))
         latency_ms = (time.perf_counter() - started) * 1000
-        record = attempt_record(draft, verdict, self._excerpt, flags=flags, latency_ms=latency_ms)
+        audit = await self._audited(draft, shown)
+        record = attempt_record(draft, verdict, self._excerpt, flags=flags, latency_ms=latency_ms, audit=audit)
         decision = item_decision(verdict, shown.released, now=now)
         return [verdict, record, *shown.messages, *([decision] if decision else [])]
 
@@ -76,6 +80,11 @@ class JudgeWorker:
             slices=draft.slices,
             judged_at=now,
         )
+
+    async def _audited(self, draft: Draft, shown: Release) -> tuple[CriterionVerdict, ...]:
+        """What judges of another family say of a text that is about to be shown. It changes nothing (S2 6.3)."""
+        served = any(isinstance(m, ServedOutput) and m.status is ServedStatus.SERVED for m in shown.messages)
+        return await self._audit.judge(draft) if self._audit is not None and served else ()
 
     def _leaks(self, draft: Draft, verdict: DraftVerdict) -> tuple[Flag, ...]:
         """Whether a text that is about to be served speaks the judge's language (S2 7.6 item 3)."""

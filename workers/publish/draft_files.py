@@ -12,7 +12,7 @@ from schemas.drafts import Draft
 from schemas.errors import BadMessage
 from schemas.topics import DRAFTS
 
-COLUMNS = ("item_id", "text", "instruction", "constraints", "metadata", "generator_model", "slices")
+COLUMNS = ("item_id", "text", "rival", "instruction", "constraints", "metadata", "generator_model", "slices")
 """Columns of a CSV. ``metadata`` is JSON of the target item; ``slices`` and ``constraints`` are separated by ``;``."""
 
 _NEEDED = frozenset({"item_id", "text", "instruction"})
@@ -66,7 +66,8 @@ def _from_row(number: int, row: dict[str, str]) -> tuple[int, Draft] | Problem:
         except (ValueError, RecursionError):
             return Problem(number, "metadata: not JSON; give the item's data as one JSON object")
     document: dict[str, object] = {"item_id": row["item_id"], "text": row["text"], "context": context}
-    document |= {"generator_model": row.get("generator_model") or None, "slices": _list(row.get("slices"))}
+    document |= {"rival": row.get("rival") or None, "generator_model": row.get("generator_model") or None}
+    document["slices"] = _list(row.get("slices"))
     return _draft(number, json.dumps(document).encode())
 
 

@@ -113,7 +113,8 @@ class Handling:
         bugs, retry_s = 0, _RETRY_S
         while True:
             try:
-                return [self._written(out, origin.trace) for out in await self._handler(message, origin)]
+                made, at = await self._handler(message, origin), self._now()
+                return [self._written(one, origin.trace, at) for one in made]
             except (BadMessage, FatalError, BomError, SettingsError):
                 raise
             except DependencyUnavailable as unavailable:
@@ -130,10 +131,10 @@ class Handling:
                 await asyncio.sleep(_BUG_PAUSES_S[bugs])
                 bugs += 1
 
-    def _written(self, message: Message, trace: Trace) -> OutRecord:
+    def _written(self, message: Message, trace: Trace, at: datetime) -> OutRecord:
         if not isinstance(message, Emitted):
             raise TypeError(f"a handler returned a {type(message).__name__}, which has no event id")
-        headers = headers_for(message, event_id=message.event_id, source=self._source, at=self._now(), trace=trace)
+        headers = headers_for(message, event_id=message.event_id, source=self._source, at=at, trace=trace)
         return OutRecord(self._names.of(message), message.key().encode(), encode(message), headers)
 
     def _set_aside(self, record: InRecord, kind: BadMessageKind, error: str) -> OutRecord:

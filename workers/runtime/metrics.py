@@ -29,6 +29,8 @@ class Metric(NamedTuple):
 
 
 _TOPIC = ("topic",)
+_ENDPOINT = ("endpoint",)
+_WHY = ("endpoint", "why")
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 METRICS: tuple[Metric, ...] = (
@@ -54,6 +56,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_attempts_total", Kind.COUNTER, "attempts", ("outcome",), "drafts judged, by the gate's outcome"),
     Metric("assay_decisions_total", Kind.COUNTER, "rounds", ("decision",), "rounds ended, by their decision"),
     Metric("assay_verdicts_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "verdicts, by label"),
+    Metric("assay_audits_total", Kind.COUNTER, "verdicts", ("criterion", "label"), "audits of served drafts, by label"),
     Metric("assay_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "non-decisions, by cause"),
     Metric("assay_flags_total", Kind.COUNTER, "flags", ("flag",), "flags raised on attempts and verdicts"),
     Metric("assay_judging_seconds", Kind.HISTOGRAM, "seconds", (), "time to judge one draft", _SECONDS),
@@ -61,9 +64,30 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_model_non_decisions_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "model abstains"),
     Metric("assay_model_cost_usd_total", Kind.COUNTER, "US dollars", ("criterion",), "known cost of the model"),
     Metric("assay_model_cost_unknown_total", Kind.COUNTER, "verdicts", ("criterion",), "verdicts of unknown cost"),
+    Metric(
+        "assay_model_calls_withheld_total", Kind.COUNTER, "calls", _WHY, "calls not made: breaker, rate, concurrency"
+    ),
+    Metric("assay_model_waits_total", Kind.COUNTER, "calls", _WHY, "calls that waited for their turn"),
+    Metric("assay_model_wait_seconds_total", Kind.COUNTER, "seconds", _WHY, "time that calls waited for their turn"),
+    Metric("assay_model_throttled_total", Kind.COUNTER, "falls", ("endpoint", "cause"), "falls of the calls limit"),
+    Metric("assay_model_calls_in_flight", Kind.GAUGE, "calls", _ENDPOINT, "calls that run or have their turn"),
+    Metric("assay_model_calls_limit", Kind.GAUGE, "calls", _ENDPOINT, "calls that may run at the same time, now"),
+    Metric("assay_breaker_changes_total", Kind.COUNTER, "changes", ("endpoint", "to"), "to open, to closed"),
+    Metric("assay_endpoint_broken", Kind.GAUGE, "boolean", _ENDPOINT, "1 while the endpoint is left alone"),
+    Metric("assay_over_budget_total", Kind.COUNTER, "calls", (), "calls not made because a cap on cost was reached"),
+    Metric("assay_spending_failures_total", Kind.COUNTER, "failures", ("error",), "sums that Redis did not take"),
+    Metric("assay_fallback_judgements_total", Kind.COUNTER, "verdicts", ("criterion", "cause"), "by a fallback judge"),
     Metric("assay_cache_lookups_total", Kind.COUNTER, "lookups", ("criterion", "outcome"), "hit, miss, corrupt, down"),
     Metric("assay_cache_corrupt_entries_total", Kind.COUNTER, "entries", (), "unreadable entries that were replaced"),
     Metric("assay_cache_failures_total", Kind.COUNTER, "failures", ("error",), "times that Redis did not answer"),
+    Metric("assay_stats_events_total", Kind.COUNTER, "records", (), "records counted"),
+    Metric("assay_stats_lag_records", Kind.GAUGE, "records", _TOPIC, "records in Kafka not yet counted"),
+    Metric("assay_stats_counting", Kind.GAUGE, "boolean", (), "1 on the one stats worker that counts"),
+    Metric("assay_figure", Kind.GAUGE, "as named", ("health", "figure", "scope"), "this week's figures that exist"),
+    Metric("assay_figures_unavailable", Kind.GAUGE, "figures", ("health",), "this week's figures without a number"),
+    Metric("assay_alerts_told_total", Kind.COUNTER, "alerts", ("kind", "state"), "alerts published"),
+    Metric("assay_alerts_firing", Kind.GAUGE, "alerts", (), "alerts that fire now"),
+    Metric("assay_webhook_failures_total", Kind.COUNTER, "alerts", (), "alerts that the webhook did not take"),
 )
 """A new metric is a new row; nothing else in the project names one."""
 
@@ -75,17 +99,26 @@ class Metrics:
         self.registry = registry
         self._by_name: dict[str, Counter | Gauge | Histogram] = {row.name: _made(row, registry) for row in table}
         self._before_scrape: list[Callable[[], None]] = []
+        self._counters: dict[tuple[str, ...], Counter] = {}
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Count up."""
-        metric = self._by_name[name]
-        assert isinstance(metric, Counter)
-        (metric.labels(**labels) if labels else metric).inc(amount)
+        """Count up. Which counter a name and its labels mean is found once: looking it up costs ten times the count."""
+        known = (name, *labels, *labels.values())
+        counter = self._counters.get(known)
+        if counter is None:
+            metric = self._by_name[name]
+            assert isinstance(metric, Counter)
+            counter = self._counters[known] = metric.labels(**labels) if labels else metric
+        counter.inc(amount)
 
     def set(self, name: str, value: float, **labels: str) -> None:
         metric = self._by_name[name]
         assert isinstance(metric, Gauge)
         (metric.labels(**labels) if labels else metric).set(value)
+
+    def clear(self, name: str) -> None:
+        """Drop every label set of a metric: what is no longer so must not stand there."""
+        self._by_name[name].clear()
 
     def observe(self, name: str, value: float, **labels: str) -> None:
         metric = self._by_name[name]

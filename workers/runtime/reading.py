@@ -40,7 +40,7 @@ async def read_to_end(
     Raises DependencyUnavailable when Kafka does not answer, a topic is missing, or nothing comes for ``timeout_s``.
     """
     async with _consumer(kafka) as consumer:
-        partitions = await _partitions(kafka, topics)
+        partitions = await partitions_of(kafka, topics)
         ends: dict[TopicPartition, int] = await consumer.end_offsets(partitions)
         beginnings: dict[TopicPartition, int] = await consumer.beginning_offsets(partitions)
         left = {partition: end for partition, end in ends.items() if end > beginnings[partition]}
@@ -65,7 +65,7 @@ async def follow(
     Raises DependencyUnavailable when Kafka does not answer at the start or a topic is missing.
     """
     async with _consumer(kafka) as consumer:
-        partitions = await _partitions(kafka, topics)
+        partitions = await partitions_of(kafka, topics)
         offsets = await (consumer.beginning_offsets if from_beginning else consumer.end_offsets)(partitions)
         consumer.assign(partitions)
         for partition, offset in offsets.items():
@@ -85,7 +85,7 @@ async def read_at(
     where = TopicPartition(topic, partition)
     uri = f"kafka://{topic}/{partition}/{offset}"
     async with _consumer(kafka) as consumer:
-        if where not in await _partitions(kafka, [topic]):
+        if where not in await partitions_of(kafka, [topic]):
             return Gone(uri, "the topic has no such partition")
         beginning = (await consumer.beginning_offsets([where]))[where]
         end = (await consumer.end_offsets([where]))[where]
@@ -121,7 +121,8 @@ async def _consumer(kafka: Connection) -> AsyncIterator[Any]:
         await consumer.stop()
 
 
-async def _partitions(kafka: Connection, topics: Iterable[str]) -> list[TopicPartition]:
+async def partitions_of(kafka: Connection, topics: Iterable[str]) -> list[TopicPartition]:
+    """Every partition of these topics (full names). Raises DependencyUnavailable when one does not exist."""
     # A consumer's own metadata begins with the topics it was given, and asking it for others may create them.
     client = AIOKafkaClient(**kafka.options())
     try:

@@ -22,6 +22,7 @@ DRAIN_MARGIN_S = 2.0
 """What is left of a rebalance after the drain: for the last commit and for joining again, in seconds."""
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+WebhookShape = Literal["slack", "pagerduty"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
 
@@ -80,7 +81,34 @@ class Settings(BaseSettings):
 
     model_base_url: str | None = Field(None, description="where the judge's model is served, `https://host/v1`")
     model_api_key: SecretStr | None = Field(None, description="key for that endpoint")
+    model_requests_per_minute: float | None = Field(
+        None, gt=0, description="calls a minute to that endpoint, of this worker; unset: no limit"
+    )
+    model_tokens_per_minute: float | None = Field(
+        None, gt=0, description="tokens a minute to that endpoint, read and written, of this worker; unset: no limit"
+    )
+    model_max_in_flight: int | None = Field(
+        None, ge=1, description="calls to that endpoint at the same time; unset: `ASSAY_CONCURRENCY` a model criterion"
+    )
+    endpoints: Path | None = Field(
+        None, description="YAML file of further endpoints, by the names that bindings use; see docs/models.md"
+    )
     prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
+
+    revision_ttl_s: float = Field(
+        86_400.0, gt=0, description="a revision request unanswered for that long leaves its round abandoned, in seconds"
+    )
+    label_wait_days: float = Field(
+        14.0, ge=0, le=365, description="how long after its end a week takes labels; then its figures are final"
+    )
+    weeks_kept: int = Field(57, ge=8, le=520, description="weeks whose counts are kept; reports stay on their topic")
+    assess_every_s: float = Field(
+        60.0, gt=0, le=86_400, description="time between two looks at the figures and the checks, in seconds"
+    )
+    alert_again_s: float = Field(86_400.0, gt=0, description="a firing alert is told again after that long, in seconds")
+    webhook: SecretStr | None = Field(None, description="URL that alerts are posted to; unset: the topic alone")
+    webhook_shape: WebhookShape = Field("slack", description="`slack` or `pagerduty`: the JSON that is posted")
+    webhook_key: SecretStr | None = Field(None, description="PagerDuty's routing key")
 
     @classmethod
     def settings_customise_sources(
@@ -121,6 +149,8 @@ class Settings(BaseSettings):
             )
         if self.kafka_sasl is not None and (self.kafka_username is None or self.kafka_password is None):
             raise ValueError(f"{PREFIX}KAFKA_SASL needs {PREFIX}KAFKA_USERNAME and {PREFIX}KAFKA_PASSWORD")
+        if self.webhook is not None and self.webhook_shape == "pagerduty" and self.webhook_key is None:
+            raise ValueError(f"{PREFIX}WEBHOOK_SHAPE=pagerduty needs {PREFIX}WEBHOOK_KEY")
         if self.window < self.concurrency:
             raise ValueError(f"{PREFIX}WINDOW is {self.window}: at least {PREFIX}CONCURRENCY, {self.concurrency}")
         return self
@@ -132,7 +162,7 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> list[str]:
         """What must never be shown, for the logs' mask."""
-        hidden = (self.kafka_password, self.model_api_key, self.redis)
+        hidden = (self.kafka_password, self.model_api_key, self.redis, self.webhook, self.webhook_key)
         return [secret.get_secret_value() for secret in hidden if secret is not None]
 
 

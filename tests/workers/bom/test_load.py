@@ -153,3 +153,36 @@ def test_a_folder_that_is_not_there_and_a_link_that_leads_out_are_refused(tmp_pa
     (tmp_path / "bom" / "charter.yaml").symlink_to(tmp_path / "secret")
     with pytest.raises(BomError, match="leads out"):
         read_files(tmp_path / "bom")
+
+
+HTTP = "{provider: openai_compatible, model: a-model-2026-09-15, family: a, fallback: second}"
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (None, "'second' is no binding"),
+        ("{provider: openai_compatible, model: b-2026-09-15, family: a, endpoint: other}", "same family 'a'"),
+        ("{provider: openai_compatible, model: b-2026-09-15, family: b}", "same endpoint 'default'"),
+        ("{provider: anthropic, model: b-2026-09-15, family: b, endpoint: x, fallback: primary}", "of its own"),
+        ("{provider: anthropic, model: b-2026-09-15, family: gen-family, endpoint: x}", "generator family"),
+        ("{provider: anthropic, model: claude-sonnet, family: b, endpoint: x}", "floating alias"),
+        ("{provider: anthropic, model: b-2026-09-15, family: b, endpoint: x, seed: 1}", "anthropic has no seed"),
+    ],
+)
+def test_a_fallback_that_shares_what_breaks_or_biases_its_primary_is_refused(second: str | None, says: str) -> None:
+    bindings = f"judges:\n  primary: {HTTP}\n" + (f"  second: {second}\n" if second else "")
+    with pytest.raises(BomError, match=says):
+        load_bom(sealed(bindings_yaml=bindings.encode()))
+
+
+def test_another_vendors_model_may_stand_in() -> None:
+    second = "{provider: anthropic, model: b-2026-09-15, family: b, endpoint: other}"
+    bom = load_bom(sealed(bindings_yaml=f"judges:\n  primary: {HTTP}\n  second: {second}\n".encode()))
+    assert bom.bindings["primary"].fallback == "second"
+
+
+@pytest.mark.parametrize("caps", ["{per_hour_usd: 0}", "{max_calls: 0}", "{per_year_usd: 1}", "{per_day_usd: .inf}"])
+def test_a_cap_that_is_no_cap_is_refused(caps: str) -> None:
+    with pytest.raises(BomError, match="cost_caps"):
+        load_bom(sealed(decision_yaml=f"cost_caps: {caps}\n".encode()))

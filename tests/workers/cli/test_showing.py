@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.cli.showing import cut, escaped, headline, json_line, lines, shown_bytes
+from schemas.verdict_space import Cause, Choice, Label
+from schemas.verdicts import Vote
+from workers.cli.showing import cut, escaped, headline, json_line, lines, shown_bytes, told_vote
 from workers.runtime.records import InRecord
 
 hostile_text = st.text(st.characters(), max_size=60)
@@ -69,3 +71,12 @@ def test_a_value_that_is_no_json_is_kept_byte_by_byte_for_pipes() -> None:
     assert found["value"] is None
     assert base64.b64decode(found["value_base64"]) == b"\xff{"
     assert "value_base64" not in json.loads(json_line(record(None)))
+
+
+def test_a_vote_says_who_said_what_and_from_which_measure() -> None:
+    vote = Vote(name="sure/small#1", judge="small@2026-09-15", label=Label.FAIL, score=2, cached=True)
+    assert told_vote(vote) == "sure/small#1: fail score 2, cached  [small@2026-09-15]"
+    flipped = Vote(name="rival_first", judge="m", label=Label.PASS, preference=Choice.TIE)
+    assert told_vote(flipped) == "rival_first: pass prefers TIE  [m]"
+    absent = Vote(name="large", judge="m", label=Label.ABSTAIN, cause=Cause.TIMEOUT)
+    assert told_vote(absent) == "large: abstain (timeout)  [m]"

@@ -8,7 +8,7 @@ import pytest
 from schemas.errors import ModelError
 from schemas.verdict_space import Cause
 from tests.workers.judge.asked import question, within
-from workers.judge.asking import LONGEST_WAIT_S, RetryingModel, wait_before_next
+from workers.judge.asking import LONGEST_WAIT_S, RetryingModel, TimedModel, wait_before_next
 from workers.judge.protocols import Question, Reply
 
 pytestmark = pytest.mark.anyio
@@ -37,12 +37,12 @@ class Failing:
 
 
 def retrying(model: Failing, *, max_attempts: int = 3, attempt_timeout_s: float = 5.0) -> RetryingModel:
+    clock = asyncio.get_running_loop().time
     return RetryingModel(
-        model,
-        attempt_timeout_s=attempt_timeout_s,
+        TimedModel(model, attempt_timeout_s=attempt_timeout_s, clock=clock),
         max_attempts=max_attempts,
         rng=random.Random(0),
-        clock=asyncio.get_running_loop().time,
+        clock=clock,
         first_wait_s=0.001,
     )
 
@@ -68,6 +68,25 @@ async def test_never_more_calls_than_attempts(attempts: int) -> None:
     with pytest.raises(ModelError) as caught:
         await retrying(model, max_attempts=attempts).ask(question(), deadline=within(5))
     assert (caught.value.calls, model.calls) == (attempts, attempts)
+
+
+@pytest.mark.parametrize("withheld", [Cause.PROVIDER_ERROR, Cause.RATE_LIMITED, Cause.UNREACHABLE])
+async def test_a_call_that_was_not_made_is_not_tried_again_and_hides_no_earlier_failure(withheld: Cause) -> None:
+    model = Failing(ModelError(withheld, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls, model.calls) == (withheld, 0, 1)
+    model = Failing(ModelError(Cause.TIMEOUT), ModelError(withheld, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls, model.calls) == (Cause.TIMEOUT, 1, 2)
+
+
+async def test_a_budget_that_is_spent_between_two_tries_is_told() -> None:
+    model = Failing(ModelError(Cause.PROVIDER_ERROR), ModelError(Cause.OVER_BUDGET, calls=0))
+    with pytest.raises(ModelError) as caught:
+        await retrying(model).ask(question(), deadline=within(5))
+    assert (caught.value.cause, caught.value.calls) == (Cause.OVER_BUDGET, 1)
 
 
 async def test_an_attempt_that_hangs_is_left_and_the_next_one_answers() -> None:

@@ -24,8 +24,10 @@ FIRST = CriterionVerdict(
 GOLDEN = (
     b'1 {"criterion_id":"grounding","label":"pass","cause":null,"detail":null,"reason":null,"evidence_spans":[],'
     b'"guideline_clause":null,"judge":"judge-1","provisional":true,"cached":true,"flags":[],"usage":{"calls":0,'
-    b'"input_tokens":0,"output_tokens":0,"cost_usd":0.0,"latency_ms":0.0},"served":null}'
+    b'"input_tokens":0,"output_tokens":0,"cost_usd":0.0,"latency_ms":0.0},"served":null,"score":null,'
+    b'"preference":null,"votes":[]}'
 )
+BEFORE_FORMS = GOLDEN.replace(b',"score":null,"preference":null,"votes":[]', b"")
 
 
 def test_a_hit_equals_the_first_verdict_but_for_what_it_cost() -> None:
@@ -40,6 +42,7 @@ def test_entries_of_this_version_stay_readable() -> None:
     entry = read_entry(GOLDEN, criterion_id="grounding")
     assert entry is not None
     assert write_entry(entry) == GOLDEN
+    assert read_entry(BEFORE_FORMS, criterion_id="grounding") == entry
 
 
 @pytest.mark.parametrize(

@@ -125,12 +125,16 @@ async def test_a_corrupt_entry_is_a_miss_counted_and_replaced(redis: Redis, entr
 
 
 async def test_the_verdict_that_was_stored_first_stands_at_what_ours_has_cost(redis: Redis) -> None:
-    judge = Slow(Label.FAIL, takes_s=0.03)
-    running = asyncio.create_task(cached(judge, redis).judge(draft(), deadline=within(5)))
-    await asyncio.sleep(0.01)
     first = await Slow(Label.PASS).judge(draft(), deadline=within(5))
-    await redis.set(key_of(draft()), write_entry(first))
-    verdict = await running
+
+    class Overtaken(Slow):
+        """Another worker stores its verdict while this one judges."""
+
+        async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
+            await redis.set(key_of(draft), write_entry(first))
+            return await super().judge(draft, deadline=deadline)
+
+    verdict = await cached(Overtaken(Label.FAIL), redis).judge(draft(), deadline=within(5))
     assert (verdict.label, verdict.cached, verdict.usage) == (Label.PASS, False, PAID)
 
 

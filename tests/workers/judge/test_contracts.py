@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from schemas.verdict_space import Cause, Label
+from schemas.verdict_space import Cause, Choice, Label
 from tests.data import data_rows
 from workers.judge.contracts import contract_named
 from workers.judge.parsing import parse_reply
-from workers.judge.reading import Choice, ParsedReply
+from workers.judge.reading import ParsedReply
 
 
 def read(name: str, reply: str | dict[str, Any]) -> ParsedReply[Any]:

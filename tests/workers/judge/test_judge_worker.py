@@ -212,3 +212,37 @@ async def test_a_judge_that_never_answers_is_cut_off_and_undecided() -> None:
 async def test_a_criterion_that_nothing_judges_is_not_implemented() -> None:
     (verdict,) = await Instrument([CriterionJudge("a", rules=None, model=None)], deadline_s=1).judge(draft())
     assert (verdict.label, verdict.cause) == (Label.NOT_IMPLEMENTED, Cause.NOT_BOUND)
+
+
+AUDITED = {"a": Label.PASS, "b": Label.FAIL}
+
+
+async def with_audit(bom: Bom, given: Draft, labels: dict[str, Label]) -> list[Message]:
+    gate, audit = (
+        Instrument(
+            [CriterionJudge(c, rules=None, model=Says(said(c, label))) for c, label in all_.items()], deadline_s=5
+        )
+        for all_ in (labels, AUDITED)
+    )
+    return await JudgeWorker(bom, gate, audit=audit, now=lambda: NOW)(given, ORIGIN)
+
+
+@pytest.mark.anyio
+async def test_an_audit_of_what_is_served_changes_nothing_but_the_record() -> None:
+    audited, plain = await with_audit(BOM, draft(), PASS_ALL), await judge(BOM, draft(), PASS_ALL)
+    record = one(audited, AttemptRecord)
+    assert [v.label for v in record.audit] == [Label.PASS, Label.FAIL]
+    before = one(plain, AttemptRecord)
+    assert (record.cost_usd, record.model_calls, record.verdicts) == (
+        before.cost_usd, before.model_calls, before.verdicts,
+    )  # fmt: skip
+    assert [m for m in audited if m is not record] == [m for m in plain if m is not before]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("labels", [FAIL_ONE, UNDECIDED])
+async def test_what_is_not_served_is_not_audited_and_what_is_served_untouched_is(labels: dict[str, Label]) -> None:
+    assert one(await with_audit(BOM, draft(), labels), AttemptRecord).audit == ()
+    shadow = bom_with(share=0.0)
+    assert len(one(await with_audit(shadow, draft(), labels), AttemptRecord).audit) == 2
+    assert one(await with_audit(shadow, draft(1), PASS_ALL), AttemptRecord).audit == ()

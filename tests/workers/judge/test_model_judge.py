@@ -17,11 +17,13 @@ from tests.data import data_file, data_rows
 from tests.services.model_server import PASS, ModelServer, answers, completion, echoes, model_server, sends
 from tests.workers.judge.asked import binding, draft, within
 from tests.workers.judge.counted import Counted
+from workers.judge.forms import BINARY, VerdictForm
 from workers.judge.model_judge import ModelJudge
 from workers.judge.pricing import Price
 from workers.judge.protocols import Counters, Model, NoCounters, Prompt, Question, Reply
+from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint, OpenAICompatible
+from workers.judge.providers.openai_compatible import OpenAICompatible
 from workers.judge.providers.recorded import RecordedModel, read_recording
 from workers.judge.providers.scripted import ScriptedModel
 from workers.judge.schema import STRICT_SCHEMA
@@ -40,13 +42,14 @@ def judge_by(
     *,
     bound: ModelBinding | None = None,
     counters: Counters | None = None,
+    form: VerdictForm = BINARY,
 ) -> ModelJudge:
     return ModelJudge(
         "grounding",
         model=ScriptedModel(model) if callable(model) else model,
         binding=bound or binding(),
         render=lambda judged: Prompt("You judge.", judged.text),
-        schema=STRICT_SCHEMA,
+        form=form,
         clauses=("G-1", "G-2"),
         price=Price(input_per_mtok=2.5, output_per_mtok=10.0),
         counters=counters or NoCounters(),

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from schemas.drafts import Context, ContextItem, Draft
 from schemas.errors import BomError
-from tests.data import data_rows
+from schemas.rating import Scale
+from schemas.verdict_space import Form
+from tests.data import ROOT, data_rows
 from workers.judge.spans import SpanVerifier
 from workers.judge.template import NOTHING, USER_SLOTS, PromptTemplate, check_rubric, fence_of
 
@@ -135,9 +137,9 @@ def assert_unbroken(one: Draft, fence: str) -> None:
     expected = [
         f"<{edge}{name}-{fence}>" for name in ("instruction", "constraints", "items", "text") for edge in ("", "/")
     ]
-    tags = re.findall(rf"</?(?:{'|'.join(USER_SLOTS)})-{fence}>", user)
+    tags = re.findall(rf"</?(?:{'|'.join(USER_SLOTS[Form.BINARY])})-{fence}>", user)
     assert tags == expected
-    for name in USER_SLOTS:
+    for name in USER_SLOTS[Form.BINARY]:
         data = slot(user, name, fence)
         assert not _TAG.search(data)
         assert "<|" not in data
@@ -175,3 +177,47 @@ def test_what_a_judge_quotes_from_the_prompt_is_found_in_the_draft() -> None:
         for start in range(0, len(shown), 97):
             quote = shown[start : start + 90]
             assert SpanVerifier(one.text).find(quote) or not quote.strip(), (row["id"], quote)
+
+
+EXAMPLES = ROOT / "examples" / "templates"
+ORDINAL = PromptTemplate.parse((EXAMPLES / "template_ordinal.md").read_text(encoding="utf-8"), Form.ORDINAL)
+PAIRWISE = PromptTemplate.parse((EXAMPLES / "template_pairwise.md").read_text(encoding="utf-8"), Form.PAIRWISE)
+
+
+def test_each_order_of_a_comparison_shows_the_same_texts_in_turn() -> None:
+    one = draft("The draft.").model_copy(update={"rival": "The rival."})
+    first, swapped = (PAIRWISE.render("r", one, FENCE, swapped=order).user for order in (False, True))
+    assert (slot(first, "first"), slot(first, "second")) == ("The draft.", "The rival.")
+    assert (slot(swapped, "first"), slot(swapped, "second")) == ("The rival.", "The draft.")
+
+
+def test_an_ordinal_prompt_names_its_scale_in_our_own_words() -> None:
+    prompt = ORDINAL.render("r", draft("Fine."), FENCE, scale=Scale(min=0, max=10, pass_at=7))
+    assert "from 0 to 10" in prompt.system
+    assert "7" not in prompt.system  # the judge need not know the threshold
+
+
+@given(_ATTACKS, _ATTACKS, st.booleans())
+@settings(max_examples=300, derandomize=True, deadline=None)
+def test_a_rival_breaks_the_structure_no_more_than_a_draft_does(text: str, rival: str, swapped: bool) -> None:
+    one = draft(f"a{text}").model_copy(update={"rival": f"b{rival}"})
+    user = PAIRWISE.render("r", one, FENCE, swapped=swapped).user
+    names = ("instruction", "constraints", "items", "first", "second")
+    assert re.findall(rf"</?\w+-{FENCE}>", user) == [f"<{edge}{n}-{FENCE}>" for n in names for edge in ("", "/")]
+    for name in ("first", "second"):
+        assert not _TAG.search(slot(user, name))
+        assert "<|" not in slot(user, name)
+
+
+@pytest.mark.parametrize(
+    ("form", "source"),
+    [
+        (Form.ORDINAL, SOURCE),
+        (Form.PAIRWISE, SOURCE),
+        (Form.BINARY, (EXAMPLES / "template_ordinal.md").read_text(encoding="utf-8")),
+        (Form.BINARY, (EXAMPLES / "template_pairwise.md").read_text(encoding="utf-8")),
+    ],
+)
+def test_a_template_of_another_form_is_refused(form: Form, source: str) -> None:
+    with pytest.raises(BomError, match="slot"):
+        PromptTemplate.parse(source, form)

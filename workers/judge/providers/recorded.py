@@ -86,19 +86,25 @@ def read_recording(name: str, raw: bytes, *, judge: str) -> Mapping[str, Recorde
     The rest of a row is not kept. A row that names the judge twice counts with the first. Raises BomError with the line
     of what cannot be read, and for a judge that no row has, with the names there are.
     """
-    verdicts: dict[str, RecordedVerdict] = {}
+    return {row: _verdict(place, said) for place, row, said in rows_of(name, raw, judge=judge)}
+
+
+def rows_of(name: str, raw: bytes, *, judge: str) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Place, row id and what the judge said, of each row that has the judge; of two rows with one id, the first."""
+    found: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
     judges: dict[str, None] = {}
     for number, line in enumerate(raw.splitlines(), 1):
         if not line.strip():
             continue
-        row = _row(f"{name}, line {number}", line)
+        place = f"{name}, line {number}"
+        row = _row(place, line)
         for said in row["judges"]:
             judges.setdefault(said["model"])
             if said["model"] == judge:
-                verdicts.setdefault(row["item_id"], _verdict(f"{name}, line {number}", said))
+                found.setdefault(row["item_id"], (place, row["item_id"], said))
     if judge not in judges:
         raise BomError(f"{name}: no judge {judge!r} is recorded; there are: {', '.join(judges) or 'none'}")
-    return verdicts
+    return list(found.values())
 
 
 def _row(place: str, line: bytes) -> dict[str, Any]:

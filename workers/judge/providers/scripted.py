@@ -13,8 +13,8 @@ from typing import Annotated, Any, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from schemas.bom import Strict
 from schemas.errors import BomError, ModelError
+from schemas.strict import Strict
 from schemas.verdict_space import Cause
 from workers.judge.protocols import Question, Reply
 
@@ -53,11 +53,15 @@ class Answer(Strict):
 
 
 class Case(Answer):
-    """An answer for the drafts it fits: of one criterion, holding a text, matching a pattern. Absent = any."""
+    """An answer for the drafts it fits: of one criterion, holding a text, matching a pattern. Absent = any.
+
+    ``rival_first`` tells the two orders of a comparison apart.
+    """
 
     criterion: str | None = None
     contains: str | None = None
     matches: str | None = None  # regular expression, searched for in the draft's text
+    rival_first: bool | None = None
     times: Annotated[int, Field(ge=1)] | None = None  # answers this often per draft, then the next case that fits does
 
     @model_validator(mode="after")
@@ -72,6 +76,7 @@ class Case(Answer):
         text = question.draft.text
         return (
             (self.criterion is None or self.criterion == question.criterion_id)
+            and self.rival_first in (None, question.swapped)
             and (self.contains is None or self.contains in text)
             and (self.matches is None or re.search(self.matches, text) is not None)
         )

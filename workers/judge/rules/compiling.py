@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -61,9 +61,14 @@ class RuleJudge:
             reason=finding.reason,
             evidence_spans=finding.evidence_spans,
             guideline_clause=clause if finding.label is Label.FAIL else None,
-            judge="rule:" + "+".join(rule.name for rule in self.rules),
-            usage=Usage(calls=0, cost_usd=0.0),
+            judge=self.name,
+            usage=_FREE,
         )
+
+    @cached_property
+    def name(self) -> str:
+        """Who says it, on every verdict."""
+        return "rule:" + "+".join(rule.name for rule in self.rules)
 
     def _decide(self, draft: Draft) -> tuple[str, RuleFinding]:
         found: list[tuple[str, RuleFinding]] = []
@@ -75,6 +80,7 @@ class RuleJudge:
         return min(found, key=lambda one: _RANK[one[1].label])
 
 
+_FREE = Usage(calls=0, cost_usd=0.0)
 _RANK = {Label.MISSING_EVIDENCE: 0, Label.PASS: 1, Label.NOT_APPLICABLE: 2}
 
 

@@ -25,10 +25,11 @@ from tests.services.model_server import (
     sends,
 )
 from tests.workers.judge.asked import SCHEMA, binding, question, within
-from workers.judge.asking import RetryingModel
+from workers.judge.asking import RetryingModel, TimedModel
 from workers.judge.protocols import Reply
+from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.http import http_client
-from workers.judge.providers.openai_compatible import Endpoint, OpenAICompatible, read_completion
+from workers.judge.providers.openai_compatible import OpenAICompatible, read_completion
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
@@ -54,8 +55,7 @@ async def ask(url: str, *, body_limit: int = 100_000, **bound: Any) -> Reply:
 def _retrying(model: OpenAICompatible, *, attempt_timeout_s: float, max_attempts: int) -> RetryingModel:
     clock = asyncio.get_running_loop().time
     return RetryingModel(
-        model,
-        attempt_timeout_s=attempt_timeout_s,
+        TimedModel(model, attempt_timeout_s=attempt_timeout_s, clock=clock),
         max_attempts=max_attempts,
         rng=random.Random(0),
         clock=clock,
@@ -108,7 +108,7 @@ async def test_weaker_endpoints_are_asked_for_less_structure(
 
 
 async def test_the_newer_name_of_the_token_limit_replaces_the_older(server: ModelServer) -> None:
-    await ask(server.url, extra_parameters={"max_completion_tokens": 50})
+    await ask(server.url, token_limit_parameter="max_completion_tokens", max_output_tokens=50)
     assert server.requests[0]["max_completion_tokens"] == 50
     assert "max_tokens" not in server.requests[0]
 
@@ -240,7 +240,7 @@ def test_a_refusal_of_the_model_is_marked() -> None:
     assert read_completion(b'{"choices": [{"message": {"content": null, "refusal": "I cannot"}}]}').refusal
 
 
-@pytest.mark.parametrize("name", ["stream", "messages", "n", "max_tokens"])
+@pytest.mark.parametrize("name", ["stream", "messages", "n", "max_tokens", "max_completion_tokens", "logprobs"])
 async def test_extra_parameters_may_not_take_the_place_of_a_field(name: str) -> None:
     async with http_client(max_connections=1) as client:
         with pytest.raises(BomError, match=name):

@@ -1,0 +1,66 @@
+"""A worker that waits for a model over HTTP: how close 400 calls in flight come to what the model's latency allows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.figures import Figure, at_least
+from benchmarks.ground import Child, Ground, publish
+from benchmarks.load import draft, http_bom
+from benchmarks.model import mean_s
+
+IN_FLIGHT = 400
+STEADY_S = 12
+"""Seconds of full load that are measured, after two means of ramping up."""
+
+
+def http(ground: Ground) -> list[Figure]:
+    """A model that answers after exactly 1 s."""
+    return [_against_the_ideal(ground, "http", "model over HTTP at 1 s, 400 in flight", "steady", target=0.9)]
+
+
+def tail(ground: Ground) -> list[Figure]:
+    """A model with a long tail: 0.5 to 5 s."""
+    what = f"model over HTTP, lognormal, mean {mean_s('lognormal'):.2f} s"
+    return [_against_the_ideal(ground, "tail", what, "lognormal", target=0.8)]
+
+
+def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, target: float) -> Figure:
+    ideal = IN_FLIGHT / mean_s(latency)
+    ramp, measured = 2 * IN_FLIGHT, int(STEADY_S * ideal)
+    with _model(latency) as url:
+        settings = ground.fresh(ground.bom(http_bom), model_base_url=url, concurrency=IN_FLIGHT)
+        drafts = [draft(number, salt=f"-{bench}") for number in range(ramp + measured + 2 * IN_FLIGHT)]
+        publish(settings, drafts)  # more than are measured: the last ones must not run on a half-empty worker
+        with Child("judge", settings, records=ramp + measured) as child:
+            run = child.result()
+    rate, cpu_s = run.between(ramp, ramp + measured)
+    return at_least(
+        bench,
+        what,
+        f"{rate:,.0f} drafts/s",
+        f"ideal {IN_FLIGHT}/{mean_s(latency):.2f} s = {ideal:,.0f} drafts/s",
+        ratio=rate / ideal,
+        target=target,
+        notes=(
+            f"{measured} drafts in steady state; one criterion; claims and verdicts in {ground.cache}; nothing dropped",
+            f"CPU a draft {1e6 * cpu_s:,.0f} us: {run.shares()}",
+        ),
+    )
+
+
+@contextmanager
+def _model(latency: str) -> Iterator[str]:
+    """A model endpoint in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.model", latency]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
+            process.wait(10)

@@ -1,0 +1,1 @@
+"""The stats worker: telemetry, labels and canary runs into counts, counts into figures, figures into alerts."""

@@ -1,0 +1,80 @@
+"""What is counted under which name: the one list of the cells that the fold writes and the figures read.
+
+A count stands under (BOM version, subject, slice, stratum, week) and its cell's name. Subjects that are no criterion
+begin with ``#``; no criterion's id can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import orjson
+
+from stats.cells import EVERYTHING
+
+CAUSES = "#causes"  # criterion|cause
+FLAGS = "#flags"  # flag of an attempt or a verdict, once an attempt
+USAGE = "#usage"  # attempts, calls, cached, verdicts, tokens, cost in millionths, latency buckets
+LENGTH = "#length"  # criterion|length bucket|label, first drafts
+ROUNDS = "#rounds"  # stratum = the decision; cell = the attempt it was taken at
+STATUS = "status"  # stratum of ROUNDS for what is no decision: RESTARTED, ABANDONED, ...
+ITEMS = "#items"  # what people said of a sampled item as a whole, per stratum
+AUDIT = "#audit"  # the same for the uniform audit draw
+PANEL = "#panel:"  # + criterion: one pattern of judge, raters, weight
+ATTRIBUTION = "#attribution"  # criterion|how a defect came into the post-revision stratum
+PAIRS = "#pairs"  # criterion|judge on one draft|judge on the next, both bad for people
+GOLD = "#gold"  # stratum = criterion; rater|vote|known answer
+CANARY = "#canary"  # stratum = day; item|criterion|kind|outcome
+DEAD_LETTERS = "#dead_letters"  # topic|kind
+
+RESTARTED, ABANDONED, CONFLICT, TWO_TEXTS = "restarted", "abandoned", "conflict", "two_texts"
+WRONG_REVISION = "wrong_revision"
+FIRST, REVISED = "first", "revised"  # strata of the gate and of criteria: first drafts, later ones
+GENERATOR = "generator:"  # + model: a slice
+
+LATENCY_STEP, LENGTH_STEP = 1.04, 1.02  # buckets of 4 % and 2 %: the middle is off by half of that at most
+
+Key = tuple[str, str, str, str, int]
+"""BOM version, subject, slice, stratum, week."""
+
+
+class Mark(NamedTuple):
+    """One count that something adds."""
+
+    key: Key
+    cell: str
+    times: int = 1
+
+
+class PanelItem(NamedTuple):
+    """What is remembered of a labelled item on one criterion: enough for every agreement figure, and no text."""
+
+    judge: str
+    weight: float
+    votes: tuple[tuple[str, str], ...]  # (rater, pass | fail), sorted by rater
+    adjudicated: str | None
+
+    def cell(self) -> str:
+        return orjson.dumps([self.judge, self.weight, self.votes, self.adjudicated]).decode()
+
+    @classmethod
+    def of(cls, cell: str) -> PanelItem:
+        judge, weight, votes, adjudicated = orjson.loads(cell)
+        return cls(judge, weight, tuple((rater, vote) for rater, vote in votes), adjudicated)
+
+
+def bucket(value: float, step: float) -> int:
+    """The number of the geometric bucket a positive value falls into."""
+    return round(math.log(max(value, 1e-3)) / math.log(step))
+
+
+def middle(number: int, step: float) -> float:
+    return float(step**number)
+
+
+def slices_counted(slices: Iterable[str], generator: str | None, watched: frozenset[str]) -> tuple[str, ...]:
+    """Everything, the watched slices an item is in, and its generator: producers' own names never grow the table."""
+    kept = tuple(sorted(watched.intersection(slices)))
+    return (EVERYTHING, *kept, f"{GENERATOR}{generator or 'unknown'}")

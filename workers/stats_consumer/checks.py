@@ -1,0 +1,246 @@
+"""One pure function a check: a week's numbers in, what to say of each scope out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from schemas.alerts import AlertKind
+from schemas.decisions import Decision
+from schemas.verdict_space import Cause, Flag
+from stats.canary import canary_over_days
+from stats.change import rate_change
+from stats.proportions import wilson
+from stats.unavailable import Unavailable
+from workers.stats_consumer.agreement import gold_counts
+from workers.stats_consumer.cells import (
+    ABANDONED,
+    CANARY,
+    CAUSES,
+    CONFLICT,
+    DEAD_LETTERS,
+    FLAGS,
+    RESTARTED,
+    ROUNDS,
+    STATUS,
+    USAGE,
+)
+from workers.stats_consumer.diagnosis import Agreement
+from workers.stats_consumer.observing import Series
+from workers.stats_consumer.outcome import Evidence, Fires, NoData, Outcome, Quiet
+from workers.stats_consumer.rules import Rules
+from workers.stats_consumer.served_check import after_revision, labelled, labels_missing, served_rate
+from workers.stats_consumer.week import Week, pooled
+
+
+class Limits(NamedTuple):
+    """What the charter says. ``break_even`` None: nothing is at stake."""
+
+    retry_budget: int
+    cap: float
+    break_even: float | None
+
+
+_FLAG_KINDS = {
+    Flag.MODEL_MISMATCH: AlertKind.MODEL_MISMATCH,
+    Flag.WORDING_LEAKED: AlertKind.WORDING_LEAKED,
+}
+
+
+def running_checks(week: Week, rules: Rules) -> list[Outcome]:
+    """What needs no labels and no comparison: looked at in the week that is still open too."""
+    return [
+        *(flagged(week, flag, kind, at_most=0.0) for flag, kind in _FLAG_KINDS.items()),
+        flagged(week, Flag.CACHE_DOWN, AlertKind.CACHE_DOWN, at_most=rules.max_cache_down),
+        over_budget(week),
+        *(coverage_low(week, criterion, rules) for criterion in week.criteria()),
+        conflicting(week),
+        restarts(week, rules),
+        open_rounds(week, rules),
+    ]
+
+
+def flagged(week: Week, flag: Flag, kind: AlertKind, *, at_most: float) -> Outcome:
+    """More than this share of the attempts carry the flag."""
+    attempts, n = week.cells(USAGE)["attempts"], week.cells(FLAGS)[flag]
+    if not attempts:
+        return NoData(kind, {}, "attempts; none was judged")
+    if n <= at_most * attempts:
+        return Quiet(kind, {})
+    return Fires(kind, {}, f"{n} of {attempts} attempts: {flag}", {"attempts": attempts, "flagged": n})
+
+
+def over_budget(week: Week) -> Outcome:
+    n = sum(times for cell, times in week.cells(CAUSES).items() if cell.endswith(f"|{Cause.OVER_BUDGET}"))
+    if not n:
+        return Quiet(AlertKind.OVER_BUDGET, {})
+    return Fires(AlertKind.OVER_BUDGET, {}, f"{n} verdicts were not made: the cost cap", {"verdicts": n})
+
+
+def coverage_low(week: Week, criterion: str, rules: Rules) -> Outcome:
+    """The share of decided verdicts is below the limit for sure: its upper bound is."""
+    labels, scope = week.cells(criterion), {"criterion": criterion}
+    decided = labels["pass|"] + labels["fail|"]
+    bound = wilson(decided, labels.total(), side="upper")
+    if isinstance(bound, Unavailable):
+        return NoData(AlertKind.COVERAGE_LOW, scope, "verdicts; none was made")
+    if bound.hi >= rules.min_coverage:
+        return Quiet(AlertKind.COVERAGE_LOW, scope)
+    causes = {cell.rsplit("|", 1)[1]: n for cell, n in week.cells(CAUSES).items() if cell.startswith(f"{criterion}|")}
+    evidence: Evidence = {"coverage": bound.p, "verdicts": bound.m, **causes}
+    return Fires(AlertKind.COVERAGE_LOW, scope, f"{criterion}: {bound.p:.1%} of the verdicts are decided", evidence)
+
+
+def conflicting(week: Week) -> Outcome:
+    n = week.strata(ROUNDS).get(STATUS, {}).get(CONFLICT, 0)
+    if not n:
+        return Quiet(AlertKind.CONFLICTING_DECISION, {})
+    return Fires(AlertKind.CONFLICTING_DECISION, {}, f"{n} rounds were decided in two ways", {"rounds": n})
+
+
+def restarts(week: Week, rules: Rules) -> Outcome:
+    return _status_share(week, RESTARTED, AlertKind.RESTARTS, rules.max_restarts, "were left for a new one")
+
+
+def open_rounds(week: Week, rules: Rules) -> Outcome:
+    return _status_share(week, ABANDONED, AlertKind.OPEN_ROUNDS, rules.max_abandoned, "were never answered")
+
+
+def _status_share(week: Week, status: str, kind: AlertKind, at_most: float, words: str) -> Outcome:
+    n = week.strata(ROUNDS).get(STATUS, {}).get(status, 0)
+    ended = sum(sum(week.strata(ROUNDS).get(decision, {}).values()) for decision in Decision)
+    if n <= at_most * (ended + n):
+        return Quiet(kind, {})
+    return Fires(kind, {}, f"{n} rounds {words}; {ended} came to their end", {"rounds": n, "ended": ended})
+
+
+def dead_letters(week: Week | None) -> list[Outcome]:
+    """Dead letters of all workers, whatever the BOM."""
+    if week is None:
+        return [Quiet(AlertKind.DEAD_LETTERS, {})]
+    kinds = dict(sorted(week.cells(DEAD_LETTERS).items()))
+    n = sum(kinds.values())
+    return [Fires(AlertKind.DEAD_LETTERS, {}, f"{n} records were set aside", {**kinds})]
+
+
+def closed_checks(series: Series, limits: Limits, history: Sequence[Week], rules: Rules) -> list[Outcome]:
+    """What compares weeks or needs labels: looked at when a week has ended. ``history``: weeks that bounds pool."""
+    agreements = {c: series.observed(c) for c in series.week.criteria()}
+    stable = all(seen.lasting in (Agreement.INSIDE, Agreement.UNKNOWN) for seen in agreements.values())
+    return [
+        unfixable_inputs(series, stable=stable),
+        amplified_misses(history, limits, stable=stable),
+        served_defects(history, limits),
+        *rater_drift(series, rules),
+    ]
+
+
+def unfixable_inputs(series: Series, *, stable: bool) -> Outcome:
+    """More rounds end in a drop while the judge is inside the band."""
+
+    def drops(week: Week) -> tuple[int, int]:
+        n = {decision: sum(week.strata(ROUNDS).get(decision, {}).values()) for decision in Decision}
+        mended = n[Decision.SERVED_AFTER_REVISION]
+        return n[Decision.DROPPED], n[Decision.DROPPED] + mended  # of what needed mending: first passes do not hide it
+
+    kind, change = AlertKind.UNFIXABLE_INPUTS, series.change(drops)
+    if isinstance(change, Unavailable):
+        return NoData(kind, {}, change.reason)
+    if change != "rose" or not stable:
+        return Quiet(kind, {})
+    (x, n), (x0, n0) = drops(series.week), pooled(drops(week) for week in series.baseline)
+    evidence: Evidence = {"dropped_of_revised": x / n, "before": x0 / n0}
+    return Fires(
+        kind, {}, f"{x / n:.1%} of the items that needed revision were dropped, {x0 / n0:.1%} before", evidence
+    )
+
+
+def amplified_misses(history: Sequence[Week], limits: Limits, *, stable: bool) -> Outcome:
+    """The post-revision stratum's defect share is above break-even for sure, while the judge is as it was."""
+    kind = AlertKind.AMPLIFIED_MISSES
+    if limits.break_even is None:
+        return NoData(kind, {}, "relative costs: both are 0 in the charter")
+    step, x, n = after_revision(labelled(history), break_even=limits.break_even)
+    if step.decision == "pool":
+        more = labels_missing(x, n, limits.break_even)
+        return NoData(kind, {}, f"{more} more post-revision labels" if more else "the share is at break-even")
+    if step.decision == "keep" or not stable:
+        return Quiet(kind, {})
+    evidence: Evidence = {"defect_share": x / n, "labels": n, "break_even": limits.break_even}
+    return Fires(
+        kind, {}, f"{x} of {n} texts served after revision are bad: retries cost more than they earn", evidence
+    )
+
+
+def served_defects(history: Sequence[Week], limits: Limits) -> Outcome:
+    """Above the cap for sure: the lower bound is. Below for sure: the upper bound is. Else more labels are needed."""
+    kind, read = AlertKind.SERVED_DEFECTS_ABOVE_CAP, served_rate(labelled(history))
+    if isinstance(read.p, Unavailable) or isinstance(read.lower, Unavailable) or isinstance(read.upper, Unavailable):
+        reasons = [bound.reason for bound in (read.p, read.lower, read.upper) if isinstance(bound, Unavailable)]
+        return NoData(kind, {}, reasons[0])
+    if read.lower > limits.cap:
+        evidence: Evidence = {"rate": read.p, "lower": read.lower, "cap": limits.cap, "labels": read.n}
+        return Fires(
+            kind, {}, f"at least {read.lower:.1%} of what is served is bad; the cap is {limits.cap:.1%}", evidence
+        )
+    if read.upper <= limits.cap:
+        return Quiet(kind, {})
+    return NoData(kind, {}, f"more labels of served items: {read.n} leave {read.lower:.1%} to {read.upper:.1%} open")
+
+
+def rater_drift(series: Series, rules: Rules) -> list[Outcome]:
+    """A rater answers gold items worse than before."""
+    found: list[Outcome] = []
+    for criterion in series.week.criteria():
+        before = [gold_counts(week, criterion) for week in series.baseline]
+        for rater, now in sorted(gold_counts(series.week, criterion).items()):
+            base = pooled(counts.get(rater, (0, 0)) for counts in before)
+            change = rate_change(now, base, least=rules.rater_drop, level=0.05, min_n=10)
+            found.append(_drifted(change, {"criterion": criterion, "rater": rater}, now, base))
+    return found or [NoData(AlertKind.RATER_DRIFT, {}, "gold items rated this week")]
+
+
+def _drifted(change: object, scope: dict[str, str], now: tuple[int, int], base: tuple[int, int]) -> Outcome:
+    if isinstance(change, Unavailable):
+        return NoData(AlertKind.RATER_DRIFT, scope, f"gold items: {change.reason}")
+    if change != "dropped":
+        return Quiet(AlertKind.RATER_DRIFT, scope)
+    right, before = now[0] / now[1], base[0] / base[1]
+    summary = f"{scope['rater']}: {right:.0%} of the gold items right, {before:.0%} before"
+    return Fires(AlertKind.RATER_DRIFT, scope, summary, {"gold_accuracy": right, "before": before})
+
+
+def vendor_change(weeks: Sequence[Week], rules: Rules) -> Outcome:
+    """The canary's distinct flips over the last days are more than an unchanged judge shows (S2 7.6 item 9)."""
+    days, baseline = _canary_days(weeks)
+    if not days:
+        return NoData(AlertKind.VENDOR_CHANGE, {}, "canary runs")
+    if baseline is None:
+        return NoData(AlertKind.VENDOR_CHANGE, {}, "a test-retest baseline: `assay canary certify`")
+    read = canary_over_days(days[-rules.canary_days :], baseline=baseline)
+    if isinstance(read, Unavailable):
+        return NoData(AlertKind.VENDOR_CHANGE, {}, read.reason)
+    if not read.alarm:
+        return Quiet(AlertKind.VENDOR_CHANGE, {})
+    evidence: Evidence = {"flipped": read.flipped, "threshold": read.threshold, "p_value": read.p_value}
+    summary = f"{read.flipped} canary verdicts differ from the certified ones; {read.threshold} are too many"
+    return Fires(AlertKind.VENDOR_CHANGE, {}, summary, evidence)
+
+
+def _canary_days(weeks: Sequence[Week]) -> tuple[list[tuple[set[str], set[str]]], float | None]:
+    """Per day in order: verdicts made, verdicts flipped; and the newest baseline. Injection cases are apart."""
+    days: list[tuple[set[str], set[str]]] = []
+    baseline: float | None = None
+    for week in weeks:
+        for _, cells in sorted(week.strata(CANARY).items()):
+            judged, flipped = set(), set()
+            for cell in cells:
+                kind, *rest = cell.split("|", 2)
+                if kind == "run":
+                    stated = rest[1].split("|", 1)[0]
+                    baseline = float(stated) if stated else None
+                elif kind == "item" and rest[0] != "undecided":
+                    judged.add(rest[1])
+                    flipped |= {rest[1]} if rest[0] == "flipped" else set()
+            days.append((judged, flipped))
+    return days, baseline

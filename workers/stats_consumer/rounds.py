@@ -1,0 +1,165 @@
+"""Rounds that are open, and the last ones that were closed: what has been counted, and what is still owed.
+
+A judge that was killed says things again; the round knows what it has heard. Nothing else of an attempt is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import orjson
+
+from schemas.decisions import ItemDecision
+from schemas.telemetry import AttemptRecord
+
+_ID_CHARS = 13  # of an event id: enough to tell two attempts of one round apart
+
+
+@dataclass(slots=True)
+class Round:
+    """One round of one item. ``status`` is what is counted of it beside its decision; times are epoch seconds."""
+
+    round_id: str
+    item_id: str
+    bom_version: str
+    first_at: float = 0.0  # of attempt 0; 0 = not seen yet
+    last_at: float = 0.0
+    attempts: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)  # id, failed criteria
+    decided: tuple[str, int, str] | None = None  # decision, attempt, judged_sha256
+    status: str | None = None
+    status_pane: int = 0
+    others: list[str] = field(default_factory=list)  # ids of what was said otherwise, counted once each
+
+    @property
+    def open(self) -> bool:
+        return self.decided is None
+
+    @property
+    def failed(self) -> dict[int, tuple[str, ...]]:
+        """Attempt -> the criteria it failed."""
+        return {attempt: failed for attempt, (_, failed) in self.attempts.items()}
+
+    def row(self) -> bytes:
+        attempts = [[attempt, id_, failed] for attempt, (id_, failed) in self.attempts.items()]
+        return orjson.dumps(
+            [self.item_id, self.bom_version, self.first_at, self.last_at, attempts, self.decided, self.status,
+             self.status_pane, self.others]
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, round_id: str, row: bytes) -> Round:
+        item, bom, first, last, attempts, decided, status, pane, others = orjson.loads(row)
+        heard = {attempt: (id_, tuple(failed)) for attempt, id_, failed in attempts}
+        return cls(round_id, item, bom, first, last, heard, tuple(decided) if decided else None, status, pane, others)
+
+
+class Rounds:
+    """All rounds remembered. Closed ones are forgotten in the order of their end beyond ``closed_kept``."""
+
+    def __init__(self, *, closed_kept: int = 200_000) -> None:
+        self.by_id: dict[str, Round] = {}
+        self.by_item: dict[str, list[str]] = {}
+        self._closed: dict[str, None] = {}
+        self._closed_kept = closed_kept
+        self.touched: set[str] = set()
+
+    def heard(self, record: AttemptRecord) -> bool:
+        """Take an attempt in. False when it was heard before, or another text of this attempt was."""
+        round_ = self._round(record.round_id, record.item_id, record.bom_version)
+        if record.attempt in round_.attempts:
+            return False
+        failed = tuple(v.criterion_id for v in record.verdicts if v.label == "fail")
+        round_.attempts[record.attempt] = (record.draft_event_id[:_ID_CHARS], failed)
+        at = record.judged_at.timestamp()
+        round_.last_at = max(round_.last_at, at)
+        if record.attempt == 0:
+            round_.first_at = at
+        return True
+
+    def another_text(self, record: AttemptRecord) -> bool:
+        """Whether this attempt of the round was counted with another draft; True once for each."""
+        id_ = record.draft_event_id[:_ID_CHARS]
+        round_ = self.by_id[record.round_id]
+        return round_.attempts[record.attempt][0] != id_ and self._news(round_, id_)
+
+    def ended(self, decision: ItemDecision) -> bool:
+        """Close the round. False when it was closed before."""
+        round_ = self._round(decision.round_id, decision.item_id, decision.bom_version)
+        if round_.decided is not None:
+            return False
+        round_.decided = (str(decision.decision), decision.attempt, decision.judged_sha256)
+        round_.last_at = max(round_.last_at, decision.decided_at.timestamp())
+        self._closed[round_.round_id] = None
+        return True
+
+    def conflicts(self, decision: ItemDecision) -> bool:
+        """Whether a closed round was decided otherwise than this says; True once for each way."""
+        said = (str(decision.decision), decision.attempt, decision.judged_sha256)
+        round_ = self.by_id[decision.round_id]
+        return round_.decided != said and self._news(round_, "|".join(map(str, said)))
+
+    def of_item(self, item_id: str) -> list[Round]:
+        return [self.by_id[id_] for id_ in self.by_item.get(item_id, ())]
+
+    def superseded(self, round_: Round) -> bool:
+        """Still open though a later round of the item has begun."""
+        newest = max(other.first_at for other in self.of_item(round_.item_id))
+        return round_.open and 0 < round_.first_at < newest
+
+    def open_rounds(self) -> Iterator[Round]:
+        """Rounds that somebody still owes an answer."""
+        return (r for r in self.by_id.values() if r.open and r.status is None)
+
+    def overdue(self, *, before: datetime) -> list[Round]:
+        limit = before.timestamp()
+        return [round_ for round_ in self.open_rounds() if round_.last_at < limit]
+
+    def forget(self) -> list[str]:
+        """Drop the closed rounds that are too many; their ids."""
+        gone = []
+        while len(self._closed) > self._closed_kept:
+            round_id = next(iter(self._closed))
+            del self._closed[round_id]
+            self._drop(round_id)
+            gone.append(round_id)
+        return gone
+
+    def give_up(self, *, before: datetime) -> list[str]:
+        """Drop abandoned and restarted rounds of long ago; their ids."""
+        limit = before.timestamp()
+        gone = [r.round_id for r in self.by_id.values() if r.open and r.status is not None and r.last_at < limit]
+        for round_id in gone:
+            self._drop(round_id)
+        return gone
+
+    def put(self, round_: Round) -> None:
+        """A stored round, back in memory."""
+        self.by_id[round_.round_id] = round_
+        self.by_item.setdefault(round_.item_id, []).append(round_.round_id)
+        if not round_.open:
+            self._closed[round_.round_id] = None
+
+    def _round(self, round_id: str, item_id: str, bom_version: str) -> Round:
+        round_ = self.by_id.get(round_id)
+        if round_ is None:
+            round_ = Round(round_id, item_id, bom_version)
+            self.put(round_)
+        self.touched.add(round_id)
+        return round_
+
+    def _news(self, round_: Round, other: str) -> bool:
+        if other in round_.others:
+            return False
+        round_.others.append(other)
+        self.touched.add(round_.round_id)
+        return True
+
+    def _drop(self, round_id: str) -> None:
+        round_ = self.by_id.pop(round_id)
+        self.touched.discard(round_id)
+        others = self.by_item[round_.item_id]
+        others.remove(round_id)
+        if not others:
+            del self.by_item[round_.item_id]
