@@ -141,7 +141,7 @@ class Scene:
             partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
             goal = sum((await consumer.end_offsets(partitions)).values()) + more
             async with asyncio.timeout(timeout_s):
-                while sum((await consumer.end_offsets(partitions)).values()) < goal:
+                while sum((await consumer.end_offsets(partitions)).values()) < goal:  # noqa: ASYNC110 - it happens in another process
                     await asyncio.sleep(0.05)
         finally:
             await consumer.stop()
@@ -150,9 +150,9 @@ class Scene:
         """Records that the worker started last is running, by its own account."""
         self.log.seek(0)
         rows = [json.loads(line) for line in self.log.read().splitlines() if b'"listening"' in line]
-        async with aiohttp.ClientSession() as session:
-            async with session.get(f"http://127.0.0.1:{rows[-1]['port']}/metrics") as response:
-                text = await response.text()
+        url = f"http://127.0.0.1:{rows[-1]['port']}/metrics"
+        async with aiohttp.ClientSession() as session, session.get(url) as response:
+            text = await response.text()
         (line,) = [line for line in text.splitlines() if line.startswith("assay_running_records{")]
         return int(float(line.rsplit(" ", 1)[1]))
 
