@@ -59,10 +59,12 @@ class StatsStore:
         """All rows, and the right to write them. Empty when Redis has none: then everything is read again."""
         try:
             self._epoch = str(await self._redis.hincrby(self._name, _EPOCH, 1)).encode()
-            found = cast(dict[bytes, bytes], await self._redis.hgetall(self._name))
+            # In pieces: a whole hash in one reply holds Redis up. From here on nobody else can write to it.
+            found = {name: row async for name, row in self._redis.hscan_iter(self._name, count=_CHUNK)}
+            epoch = await cast(Awaitable[bytes | None], self._redis.hget(self._name, _EPOCH))
         except RedisError as error:
             raise _unavailable(error) from error
-        if found.get(_EPOCH.encode()) != self._epoch:
+        if epoch != self._epoch:
             raise FatalError("another stats worker took over while this one started")
         return {name.decode(): row for name, row in found.items() if name != _EPOCH.encode()}
 

@@ -171,7 +171,7 @@ async def test_an_overtaken_worker_stops_loudly(settings: Settings) -> None:
 
 async def overtake(settings: Settings) -> None:
     async with redis_of(settings) as redis, counting(settings):
-        await redis.hincrby(f"{settings.topic_prefix}stats", "epoch", 1)  # type: ignore[misc]
+        await redis.hincrby(f"{settings.topic_prefix}stats", "epoch", 1)
         await send(settings, week(0, random.Random(7), drafts=5, labelled=0))
         await asyncio.sleep(1)
 

@@ -55,7 +55,7 @@ async def test_an_overtaken_worker_cannot_write(redis_url: str, unique: Callable
         with pytest.raises(FatalError, match="taken over"):
             await older.save({"c": b"1"})
         await newer.save({"c": b"2"})
-        assert await redis.hget(name, "c") == b"2"  # type: ignore[misc]
+        assert await redis.hget(name, "c") == b"2"
 
 
 @pytest.mark.anyio

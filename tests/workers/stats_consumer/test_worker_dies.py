@@ -55,7 +55,7 @@ def out(message: Message, names: Names) -> OutRecord:
 
 
 async def counted(redis: Redis, name: str) -> dict[str, bytes]:
-    return {key.decode(): row for key, row in (await redis.hgetall(name)).items()}  # type: ignore[misc, union-attr]
+    return {key.decode(): row async for key, row in redis.hscan_iter(name, count=5_000)}
 
 
 async def wait_until_counted(redis: Redis, settings: Settings, *, deadline_s: float = 60.0) -> dict[str, bytes]:
@@ -67,9 +67,10 @@ async def wait_until_counted(redis: Redis, settings: Settings, *, deadline_s: fl
             ends[f"o|{topic}|{record.partition}"] = record.offset + 1
     async with asyncio.timeout(deadline_s):
         while True:
-            rows = await counted(redis, f"{settings.topic_prefix}stats")
-            if all(int(rows.get(name, b"0")) >= end for name, end in ends.items()):
-                return rows
+            name = f"{settings.topic_prefix}stats"
+            reached = await redis.hmget(name, list(ends))
+            if all(int(offset or 0) >= end for offset, end in zip(reached, ends.values(), strict=True)):
+                return await counted(redis, name)
             await asyncio.sleep(0.1)
 
 
