@@ -84,7 +84,7 @@ class StatsWorker:
                 return
         rows = await self._patiently(self._store.claim)
         self._fold, self._assurance, self._outbox = self._new_fold(rows), self._new_assurance(rows), Outbox(rows)
-        event("counting", rows=len(rows), rebuilt=not rows)
+        event("started", rows=len(rows), rebuilt=not rows)
         topics = [self._names.full(topic) for topic in READS]
         async with reading(self._kafka, topics, _offsets(rows)) as reader:
             self.counting = True
