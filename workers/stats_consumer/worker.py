@@ -33,6 +33,9 @@ from workers.stats_consumer.store import StateLost, StatsStore
 
 Answer = TypeVar("Answer")
 
+LAST_WORDS_S = 4.0
+"""How long it may go on after it was told to stop: Kafka or Redis may have gone before it."""
+
 READS: tuple[Topic, ...] = (TELEMETRY, LABELS, SAMPLES, CANARY, DEAD_LETTERS)
 
 _BATCH, _POLL_MS = 5_000, 100
@@ -78,7 +81,25 @@ class StatsWorker:
         self.counting = False
 
     async def run(self, stop: asyncio.Event, *, ready: Callable[[], None] | None = None) -> None:
-        """Raises FatalError when another worker has taken over, DependencyUnavailable when Redis or Kafka stay away."""
+        """Until ``stop``, and a bounded while longer: what is not saved by then is counted again from the topics.
+
+        Raises FatalError when another worker has taken over, DependencyUnavailable when Redis or Kafka stay away.
+        """
+        work, stopping = asyncio.create_task(self._run(stop, ready)), asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await asyncio.wait({work}, timeout=LAST_WORDS_S)
+            if work.done():
+                work.result()
+            else:
+                event("left_without_goodbye", level=logging.WARNING)
+        finally:
+            for task in (work, stopping):
+                task.cancel()
+            await asyncio.gather(work, stopping, return_exceptions=True)
+
+    async def _run(self, stop: asyncio.Event, ready: Callable[[], None] | None) -> None:
         while not await self._patiently(self._store.lease):
             if await _stopped(stop, _STANDBY_S):
                 return
