@@ -134,4 +134,7 @@ async def test_a_model_in_trouble_delays_drafts_and_loses_none(
     assert found.wrong == [], most_common(found)
     assert found.verdicts == 7 * (ITEMS // 2)
     assert model.calls > 0
-    assert await causes(scene) == ({cause} if cause else set())
+    said = await causes(scene)
+    # An endpoint that keeps failing is left alone for a while: what was not asked then is a provider_error.
+    assert said - {"provider_error"} == {cause} - {"provider_error", None}
+    assert bool(said) == bool(cause)
