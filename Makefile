@@ -27,6 +27,7 @@ format: $(VENV)/.dev ## Format the code
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 bench: $(VENV)/.dev ## Ratios against bare baselines, measured in one run
+	@$(BIN)/python -m benchmarks.stats_speed
 	@$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.user ## Write the generated tables into README.md

@@ -30,7 +30,6 @@ CANARY = "#canary"  # stratum = day; item|criterion|kind|outcome
 DEAD_LETTERS = "#dead_letters"  # topic|kind
 
 RESTARTED, ABANDONED, CONFLICT, TWO_TEXTS = "restarted", "abandoned", "conflict", "two_texts"
-WRONG_REVISION = "wrong_revision"
 FIRST, REVISED = "first", "revised"  # strata of the gate and of criteria: first drafts, later ones
 GENERATOR = "generator:"  # + model: a slice
 
