@@ -18,7 +18,7 @@ from schemas.decisions import Decision
 from workers.bom.example import example_bom
 from workers.cli.context import clear_errors, settings_of
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
+from workers.runtime.printable import escaped
 from workers.cli.trace import render
 from workers.embedded.items import demo_items, poison_records
 from workers.local.demo import Board, Demo

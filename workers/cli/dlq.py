@@ -24,7 +24,7 @@ from workers.cli.dlq_view import (
     table_of_groups,
 )
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
+from workers.runtime.printable import escaped
 from workers.cli.tail import bare_name
 from workers.dead_letters.register import Chosen, Entry, Place, groups
 from workers.dead_letters.replay import Order, Outcome, read_register, replay, why_not

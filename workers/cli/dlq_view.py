@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas.dead_letter import DeadLetter, original_headers
-from workers.cli.showing import cut, escaped, headers_shown, shown_bytes
+from workers.cli.showing import headers_shown, shown_bytes
+from workers.runtime.printable import cut, escaped
 from workers.dead_letters.register import Entry, Group, Place
 from workers.runtime.records import InRecord
 

@@ -22,7 +22,8 @@ from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import escaped, measure_of, told_vote
+from workers.cli.showing import measure_of, told_vote
+from workers.runtime.printable import escaped
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply

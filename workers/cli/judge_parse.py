@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from workers.cli.output import console, fail, notes, print_json
-from workers.cli.showing import cut, escaped
+from workers.runtime.printable import cut, escaped
 from workers.judge.contracts import CONTRACTS, contract_named
 from workers.judge.parsing import parse_reply
 from workers.judge.reading import Contract, ParsedReply, unparseable

@@ -14,7 +14,7 @@ from rich.text import Text
 from schemas.bom import Bom, Criterion, ModelBinding
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, print_json
-from workers.cli.showing import escaped
+from workers.runtime.printable import escaped
 from workers.judge.asking import TimedModel
 from workers.judge.build import bindings_of, citable, form_of, renderer
 from workers.judge.pricing import Prices

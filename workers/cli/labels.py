@@ -19,7 +19,7 @@ from stats.proportions import Proportion
 from stats.unavailable import Number, Unavailable, jsonable
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
+from workers.runtime.printable import escaped
 from workers.hitl.files import FileFormat, criteria_of, read_rows, write_tasks
 from workers.hitl.label_studio import labelling_config
 from workers.hitl.life import Life, Stage

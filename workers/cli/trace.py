@@ -16,7 +16,8 @@ from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, DraftVerdict
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import cut, escaped, measure_of, told_vote
+from workers.cli.showing import measure_of, told_vote
+from workers.runtime.printable import cut, escaped
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
