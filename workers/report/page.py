@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from schemas.alerts import AlertKind, AlertState, Severity
@@ -176,6 +176,11 @@ class Page(Part):
     canary: tuple[CanaryDay, ...]
     weeks_published: tuple[str, ...]
     unreadable_records: int
+
+    @property
+    def last_day(self) -> datetime:
+        """The week's Sunday."""
+        return self.ends - timedelta(days=1)
 
     def firing(self, health: Health | None = None) -> tuple[Told, ...]:
         """What is firing, of one health or of all."""

@@ -47,7 +47,7 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
             tuple(f"{decision}_rate" for decision in Decision), Drawn.INTERVALS, _everything, "share of rounds",
         ),
         Ask(
-            "pass-curve", "Passed by attempt", "Share of items that have passed after each attempt; 0 is the first draft.",
+            "pass-curve", "Passed by attempt", "Share of items that have passed after each attempt.",
             ("cumulative_pass_rate",), Drawn.CURVE, axis="attempt",
         ),
         Ask(
