@@ -39,14 +39,16 @@ class Accuracy(NamedTuple):
 class Terms(NamedTuple):
     """How the example's people and machines behave. Probabilities, and numbers a week."""
 
-    items: int = 500
-    bad: float = 0.22  # first drafts, on one criterion
-    fixed: float = 0.65  # a bad draft's next attempt is good
-    judge: Accuracy = Accuracy(0.95, 0.96)
+    items: int = 600
+    bad: float = 0.08  # first drafts, on one criterion
+    fixed: float = 0.6  # a bad draft's next attempt is good
+    unfixable: float = 0.09  # of the items: one criterion stays bad, for its data are missing
+    judge: Accuracy = Accuracy(0.97, 0.97)
     changed_judge: Accuracy = Accuracy(0.62, 0.97)
     rater: Accuracy = Accuracy(0.95, 0.97)
     abstains: float = 0.006
-    labels: int = 110  # of each stratum
+    labels: int = 100  # of each stratum
+    gold: int = 36
     raters: int = 3
     canary_items: int = 120
     canary_noise: float = 0.01
@@ -84,6 +86,7 @@ class _Week:
         for number in range(self._terms.items):
             yield from self._item(number)
         yield from self._labels()
+        yield from self._gold()
         for day in range(7):
             yield self._canary(self._monday + timedelta(days=day, hours=4))
 
@@ -98,7 +101,9 @@ class _Week:
         generator = "copywriter@2026-11" if self._number == WEEKS - 1 and number % 4 == 0 else "copywriter@2026-08"
         odds = self._terms.bad * (1.4 if new else 1.0)
         bad = {criterion: self._rng.random() < odds for criterion in self._criteria}
+        stuck = self._rng.choice(self._criteria) if self._rng.random() < self._terms.unfixable else None
         for attempt in range(self._bom.charter.retry_budget + 1):
+            bad = {c: was or c == stuck for c, was in bad.items()}
             told = _Told(bad, {c: self._said(bad[c], self._judge_at(at)) for c in self._criteria})
             record = self._attempt(item, attempt, told, at, generator, ("new_item",) if new else ())
             yield record
@@ -141,24 +146,40 @@ class _Week:
         )  # fmt: skip
 
     def _labels(self) -> Iterator[Message]:
-        year, week, _ = self._monday.isocalendar()
         for stratum, rows in sorted(self._drawn.items()):
             if stratum is Decision.UNDECIDED:
                 continue
             chosen = self._rng.sample(rows, min(self._terms.labels, len(rows)))
             for record, told in chosen:
-                task = SampledItem(
-                    event_id=event_id("sampled", record.event_id), item_id=record.item_id,
-                    task_id=event_id("task", record.event_id), kind=TaskKind.SAMPLE, week=f"{year}-W{week:02d}",
-                    round_id=record.round_id, attempt=record.attempt, stratum=stratum, slices=record.slices,
-                    inclusion_probability=len(chosen) / len(rows), bom_version=record.bom_version,
-                    judged_sha256=record.judged_sha256,
-                    judge_labels={c: str(label) for c, label in told.labels.items()},
-                    sampled_at=self._monday + timedelta(days=7, hours=1),
-                )  # fmt: skip
+                task = self._task(record, TaskKind.SAMPLE, told.labels, len(chosen) / len(rows))
                 yield task
                 for rater in range(self._terms.raters):
                     yield from (self._vote(task, f"rater-{rater + 1}", c, bad) for c, bad in told.bad.items())
+
+    def _gold(self) -> Iterator[Message]:
+        """Items with known answers, mixed in for every rater; each tells of one criterion."""
+        for number in range(self._terms.gold):
+            criterion, bad = self._criteria[number % len(self._criteria)], number % 2 == 0
+            record, _ = self._drawn[Decision.SERVED_FIRST_PASS][number]
+            known = {criterion: HumanVote.FAIL if bad else HumanVote.PASS}
+            task = self._task(record, TaskKind.GOLD, {}, 1.0).model_copy(update={"gold_votes": known})
+            yield task
+            for rater in range(self._terms.raters):
+                yield self._vote(task, f"rater-{rater + 1}", criterion, bad)
+
+    def _task(
+        self, record: AttemptRecord, kind: TaskKind, labels: Mapping[str, Label], inclusion: float
+    ) -> SampledItem:
+        year, week, _ = self._monday.isocalendar()
+        stratum = _decision(record).decision
+        return SampledItem(
+            event_id=event_id("sampled", kind, record.event_id), item_id=record.item_id,
+            task_id=event_id("task", kind, record.event_id), kind=kind, week=f"{year}-W{week:02d}",
+            round_id=record.round_id, attempt=record.attempt, stratum=stratum, slices=record.slices,
+            inclusion_probability=inclusion, bom_version=record.bom_version, judged_sha256=record.judged_sha256,
+            judge_labels={c: str(label) for c, label in labels.items()},
+            sampled_at=self._monday + timedelta(days=7, hours=1),
+        )  # fmt: skip
 
     def _vote(self, task: SampledItem, rater: str, criterion: str, bad: bool) -> HumanLabel:
         right = self._rng.random() < (self._terms.rater.spec if bad else self._terms.rater.rec)

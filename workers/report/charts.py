@@ -26,7 +26,7 @@ MARK, ALARM = "#b3402a", "#d55e01"
 WIDTH_IN = 5.2
 MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 44
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "assay", "text.parse_math": False, "font.family": ["DejaVu Sans"],
     "font.size": 9.5, "text.color": INK, "axes.labelcolor": FAINT, "xtick.color": FAINT, "ytick.color": INK,
     "axes.edgecolor": GRID, "pdf.fonttype": 42, "axes.facecolor": "none", "figure.facecolor": "none",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 from markupsafe import Markup
 
-from schemas.alerts import AlertState
+from schemas.alerts import AlertKind, AlertState
 from schemas.reports import Health
 from workers.report.charts import draw, draw_canary, style
-from workers.report.page import Page, Panel
+from workers.report.page import Page, Panel, Told
 from workers.report.svg import inline
 from workers.report.words import called, interval, scope_text, written
 from workers.runtime.printable import cut, escaped
@@ -29,11 +29,22 @@ _HEALTHS = {
 def html(page: Page) -> str:
     """The whole document."""
     with style():
-        return _template().render(
-            page=page, healths=_HEALTHS, firing=page.firing(), charts=_charts(page), canary=_canary(page),
-            no_data=[a for a in page.alerts if a.state is AlertState.NO_DATA],
-            resolved=[a for a in page.alerts if a.state is AlertState.RESOLVED],
-        )  # fmt: skip
+        charts, canary = _charts(page), _canary(page)
+    said = {state: [a for a in page.alerts if a.state is state] for state in AlertState}
+    return str(
+        _template().render(
+            page=page, healths=_HEALTHS, charts=charts, canary=canary, firing=page.firing(),
+            by_kind=_by_kind(page.firing()), no_data=said[AlertState.NO_DATA], resolved=said[AlertState.RESOLVED],
+        )
+    )  # fmt: skip
+
+
+def _by_kind(firing: Iterable[Told]) -> list[tuple[AlertKind, list[Told]]]:
+    """Alerts of a kind share their meaning and what to do; the order stays."""
+    kinds: dict[AlertKind, list[Told]] = {}
+    for alert in firing:
+        kinds.setdefault(alert.kind, []).append(alert)
+    return list(kinds.items())
 
 
 def panel_id(series: int, health: Health, panel: Panel) -> str:
@@ -47,8 +58,8 @@ def _charts(page: Page) -> Mapping[str, Markup]:
         for section in series.sections:
             for panel in section.panels:
                 if (figure := draw(panel)) is not None:
-                    id = panel_id(number, section.health, panel)
-                    charts[id] = inline(figure, id=id, title=panel.title, description=described(panel))
+                    name = panel_id(number, section.health, panel)
+                    charts[name] = inline(figure, name=name, title=panel.title, description=described(panel))
     return charts
 
 
@@ -69,7 +80,7 @@ def _canary(page: Page) -> Markup | None:
     if figure is None:
         return None
     total = f"{len(page.canary)} runs; at most {max(d.flips for d in page.canary)} verdicts flipped in one."
-    return inline(figure, id="canary", title="Canary: flipped verdicts by day and run", description=total)
+    return inline(figure, name="canary", title="Canary: flipped verdicts by day and run", description=total)
 
 
 class _Packaged(BaseLoader):

@@ -24,16 +24,16 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _LEFT_OUT = ("metadata", "style")
 
 
-def inline(figure: Figure, *, id: str, title: str, description: str) -> Markup:
-    """Within ``charts.style()``. ``id`` is ours and unique in the page; title and description are anybody's."""
+def inline(figure: Figure, *, name: str, title: str, description: str) -> Markup:
+    """Within ``charts.style()``. ``name`` is ours and unique in the page; title and description are anybody's."""
     root = ElementTree.fromstring(_saved(figure))  # noqa: S314 - what matplotlib has just written
     for element in list(root.iter()):
-        _ours(element, id)
+        _ours(element, name)
     view = root.attrib["viewBox"]
     root.attrib.clear()
-    root.attrib |= {"class": "chart", "viewBox": view, "role": "img", "aria-labelledby": f"{id}-title {id}-desc"}
+    root.attrib |= {"class": "chart", "viewBox": view, "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
-        named = ElementTree.Element(tag, id=f"{id}-{tag}")
+        named = ElementTree.Element(tag, id=f"{name}-{tag}")
         named.text = escaped(text)
         root.insert(place, named)
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704 - the tree's writer escapes every text
@@ -45,7 +45,7 @@ def _saved(figure: Figure) -> str:
     return str(stream.getvalue())
 
 
-def _ours(element: ElementTree.Element, id: str) -> None:
+def _ours(element: ElementTree.Element, name: str) -> None:
     """No namespaces (a page needs none), ids that are unique in the page, colours and fonts of the page."""
     for child in list(element):
         child.tag = child.tag.rpartition("}")[2]
@@ -54,11 +54,11 @@ def _ours(element: ElementTree.Element, id: str) -> None:
     element.tag = element.tag.rpartition("}")[2]
     of = element.attrib
     if "id" in of:
-        of["id"] = f"{id}-{of['id']}"
+        of["id"] = f"{name}-{of['id']}"
     if _HREF in of:
-        of["href"] = of.pop(_HREF).replace("#", f"#{id}-")
+        of["href"] = of.pop(_HREF).replace("#", f"#{name}-")
     if "clip-path" in of:
-        of["clip-path"] = of["clip-path"].replace("#", f"#{id}-")
+        of["clip-path"] = of["clip-path"].replace("#", f"#{name}-")
     if "style" in of:
         named = _COLOUR.sub(lambda colour: f"var(--{_NAMES[colour[0]]})", of["style"])
         of["style"] = named.replace("'DejaVu Sans'", "var(--sans)")
