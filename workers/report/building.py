@@ -98,7 +98,7 @@ def _section(health: Health, report: MetricReport, alerts: Sequence[Told], trend
     condition, sentence = status(health, report.figures, firing)
     found = panels(health, report.figures)
     if health is Health.GENERATOR:
-        found = (*found, trend)
+        found = (found[0], trend, *found[1:])
     return Section(health=health, condition=condition, sentence=sentence, panels=found)
 
 

@@ -16,15 +16,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from workers.report.page import CanaryDay, Drawn, Line, Panel, Unit
+from workers.report.page import CanaryDay, Drawn, Line, Mark, Panel, Unit
 from workers.report.words import written
 from workers.runtime.printable import cut, escaped
 
 INK, FAINT, GRID = "#1f2430", "#6b7280", "#e5e7eb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#3d8fd1")
-MARK, ALARM = "#b3402a", "#d55e01"
+REFERENCE, ALARM = "#b3402a", "#d55e01"
 WIDTH_IN = 5.2
-MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 44
+MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 60
+_NARROW = 0.04
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "assay", "text.parse_math": False, "font.family": ["DejaVu Sans"],
@@ -65,7 +66,7 @@ def draw_canary(days: Sequence[CanaryDay]) -> Figure | None:
         depth = 0.10 + 0.55 * d.flips / most
         axes.add_patch(_cell(at, facecolor=colour, alpha=depth, linewidth=0))
         if alarm or d.injection_flips:
-            axes.add_patch(_cell(at, facecolor="none", edgecolor=MARK, linewidth=1.4))
+            axes.add_patch(_cell(at, facecolor="none", edgecolor=REFERENCE, linewidth=1.4))
         text = f"{d.flips}" + ("!" if d.injection_flips else "")
         axes.text(at[0], at[1], text, ha="center", va="center", fontsize=7.5 if len(columns) > 18 else 9)
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, rows - 0.4))
@@ -81,27 +82,23 @@ def draw_canary(days: Sequence[CanaryDay]) -> Figure | None:
 def _intervals(panel: Panel, known: Sequence[Line]) -> Figure:
     lines = known[:MOST_ROWS]
     figure, axes = _axes(rows=len(lines))
-    places = range(len(lines))
-    for y, line in zip(places, lines, strict=True):
+    for y, line in enumerate(lines):
         if line.lo is not None and line.hi is not None:
-            axes.plot([line.lo, line.hi], [y, y], color=SERIES[0], linewidth=2.4, alpha=0.45, solid_capstyle="round")
-        axes.plot([line.value], [y], marker="o", markersize=6, color=SERIES[0], linestyle="none")
+            axes.plot([line.lo, line.hi], [y, y], color=SERIES[0], linewidth=3, alpha=0.45, solid_capstyle="round")
+        axes.plot([line.value], [y], marker="o", markersize=6.5, color=SERIES[0], linestyle="none", clip_on=False)
+    axes.margins(x=0.04)
+    _bounded(axes, lines, panel.marks)
     for mark in panel.marks:
-        axes.axvline(mark.value, color=MARK, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
+        axes.axvline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
+        low, high = axes.get_xlim()
+        right = mark.value > (low + high) / 2
         axes.annotate(
-            f"{mark.label} {written(mark.value, lines[0].unit)}", (mark.value, 1), xycoords=("data", "axes fraction"),
-            xytext=(4, 3), textcoords="offset points", fontsize=8.5, color=MARK,
+            _told(mark, lines), (mark.value, 1), xycoords=("data", "axes fraction"), xytext=(-3 if right else 3, 3),
+            textcoords="offset points", fontsize=8.5, color=REFERENCE, ha="right" if right else "left",
         )  # fmt: skip
     _rows(axes, lines)
     _ticks(axes.xaxis, lines[0].unit)
     axes.set_xlabel(panel.axis)
-    axes.margins(x=0.06)
-    if len(lines) == 1 or axes.get_xlim()[1] - axes.get_xlim()[0] < 0.02:
-        middle = sum(axes.get_xlim()) / 2
-        axes.set_xlim(middle - 0.05, middle + 0.05)
-    if all(line.unit is Unit.SHARE for line in lines):
-        low, high = axes.get_xlim()
-        axes.set_xlim(max(low, -0.01), min(high, 1.01))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     return figure
 
@@ -109,15 +106,22 @@ def _intervals(panel: Panel, known: Sequence[Line]) -> Figure:
 def _bars(panel: Panel, known: Sequence[Line]) -> Figure:
     lines = sorted(known, key=lambda line: -(line.value or 0.0))[:MOST_ROWS]
     figure, axes = _axes(rows=len(lines))
-    axes.barh(range(len(lines)), [line.value for line in lines], height=0.55, color=SERIES[0], alpha=0.75)
-    for y, line in enumerate(lines):
-        text = written(line.value, line.unit)
-        axes.annotate(text, (line.value, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+    axes.barh(range(len(lines)), [line.value for line in lines], height=0.3, color=SERIES[0], alpha=0.8)
     _rows(axes, lines)
     _ticks(axes.xaxis, lines[0].unit)
-    axes.margins(x=0.18)
     axes.set_xlabel(panel.axis)
     return figure
+
+
+def _bounded(axes: Any, lines: Sequence[Line], marks: Sequence[Mark]) -> None:
+    """Marks are inside; a narrow range is not blown up; a share stays between 0 and 1."""
+    low, high = axes.get_xlim()
+    low, high = min([low, *(mark.value for mark in marks)]), max([high, *(mark.value for mark in marks)])
+    if high - low < _NARROW and all(line.unit in (Unit.SHARE, Unit.POINTS) for line in lines):
+        low, high = (low + high - _NARROW) / 2, (low + high + _NARROW) / 2
+    if all(line.unit is Unit.SHARE for line in lines):
+        low, high = max(low, 0.0), min(high, 1.0)
+    axes.set_xlim(low, high)
 
 
 def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
@@ -135,10 +139,10 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
             if line.lo is not None and line.hi is not None:
                 axes.plot([line.at, line.at], [line.lo, line.hi], color=colour, linewidth=2.4, alpha=0.4)
     for mark in panel.marks:
-        axes.axhline(mark.value, color=MARK, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
+        axes.axhline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
         axes.annotate(
-            f"{mark.label} {written(mark.value, known[0].unit)}", (1, mark.value), xycoords=("axes fraction", "data"),
-            xytext=(0, 4), textcoords="offset points", ha="right", fontsize=8.5, color=MARK,
+            _told(mark, known), (1, mark.value), xycoords=("axes fraction", "data"),
+            xytext=(0, 4), textcoords="offset points", ha="right", fontsize=8.5, color=REFERENCE,
         )  # fmt: skip
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.06)
@@ -155,7 +159,7 @@ _DRAWS = {Drawn.INTERVALS: _intervals, Drawn.BARS: _bars, Drawn.CURVE: _curve}
 
 
 def _axes(*, rows: int, height: float | None = None) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(WIDTH_IN, height or 0.85 + 0.27 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, height or 0.75 + 0.4 * rows), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_axisbelow(True)
@@ -163,10 +167,17 @@ def _axes(*, rows: int, height: float | None = None) -> tuple[Figure, Any]:
 
 
 def _rows(axes: Any, lines: Sequence[Line]) -> None:
-    """The first line on top."""
-    axes.set_yticks(range(len(lines)), [_label(line.label) for line in lines])
-    axes.set_ylim(len(lines) - 0.4, -0.6)
-    axes.tick_params(length=0)
+    """The first line on top; its label and value stand above it, so that long names leave the width alone."""
+    axes.set_yticks([])
+    axes.set_ylim(len(lines) - 0.7, -0.75)
+    for y, line in enumerate(lines):
+        over = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
+        axes.text(0, y - 0.4, _label(line.label), ha="left", **over)
+        axes.text(1, y - 0.4, written(line.value, line.unit), ha="right", fontweight="bold", **over)
+
+
+def _told(mark: Mark, lines: Sequence[Line]) -> str:
+    return mark.label if mark.value == 0 else f"{mark.label} {written(mark.value, lines[0].unit)}"
 
 
 def _ticks(axis: Any, unit: Unit) -> None:

@@ -27,6 +27,10 @@ class Ask(NamedTuple):
     empty: str = "nothing was published"
 
 
+def _whole(figure: Figure) -> bool:
+    return figure.scope.get("attempt", "all") == "all"
+
+
 def _everything(figure: Figure) -> bool:
     return figure.scope.get("slice", "all") == "all" and "generator" not in figure.scope
 
@@ -64,14 +68,21 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
             ("band_margin",), Drawn.INTERVALS, axis="margin",
         ),
         Ask(
-            "agreement", "The judge against people", "Spec: of what people fail, what the judge fails. Rec: of what "
-            "people pass, what the judge passes.",
-            ("specificity", "recall", "reasoning_agreement", "specificity_in_production", "recall_in_production",
-             "agreement_leave_one_out"), Drawn.INTERVALS, axis="share",
-        ),
-        Ask(
             "inside", "Inside the band", "Share of bootstrap resamples in which the judge is inside. No p-value.",
             ("band_inside_share",),
+        ),
+        Ask(
+            "agreement", "The judge against people",
+            "Spec: of what people fail, what the judge fails. Rec: of what people pass, what the judge passes.",
+            ("specificity", "recall"), Drawn.INTERVALS, _everything, "share of labelled items",
+        ),
+        Ask(
+            "agreement-more", "The same by slice, weighted to production, with reasons compared", "",
+            ("specificity", "recall", "specificity_in_production", "recall_in_production", "reasoning_agreement"),
+        ),
+        Ask(
+            "leave-one-out", "The judge against the others' majority", "Each rater left out once.",
+            ("agreement_leave_one_out",), Drawn.INTERVALS, axis="share of references",
         ),
         Ask("coverage", "Verdicts that are decisions", "", ("coverage",), Drawn.INTERVALS, axis="share of verdicts"),
         Ask(
@@ -90,16 +101,21 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
             "defects", "Defects that people found, by stratum",
             "Of labelled items; all served together: one-sided 95 % bounds, weeks pooled.",
             ("served_defect_rate", "audited_defect_rate", "prediction_powered_defect_rate", "defect_rate"),
-            Drawn.INTERVALS, lambda f: f.scope.get("attempt", "all") == "all", "share of labelled items",
+            Drawn.INTERVALS, lambda f: _whole(f) and f.scope.get("stratum", _SERVED[0]) in _SERVED,
+            "share of labelled items",
         ),
         Ask(
             "defect-curve", "Defects served by attempt", "Bad share of what each attempt was the first to serve.",
             ("defect_rate",), Drawn.CURVE,
-            lambda f: f.scope.get("attempt", "all") != "all" and f.scope.get("stratum") in _SERVED, "attempt",
+            lambda f: not _whole(f) and f.scope.get("stratum") in _SERVED, "attempt",
             empty="no served item has been labelled",
         ),
         Ask(
             "step", "Does the last retry pay?", "", ("marginal_step", "break_even_defect_rate", "served_defect_cap"),
+        ),
+        Ask(
+            "not-served", "What was not served: bad in people's eyes", "", ("defect_rate",), None,
+            lambda f: _whole(f) and f.scope.get("stratum") not in _SERVED, empty="nothing of it has been labelled",
         ),
         Ask(
             "origins", "Where defects after revision come from", "",
@@ -167,7 +183,7 @@ def _curve_line(figure: Figure) -> Line:
 def _raised(figures: list[Figure], note: str) -> tuple[list[Figure], str]:
     """Flags that were raised; the others are only named."""
     never = [called(figure.name) for figure in figures if figure.value == 0]
-    note = f"{note} Never: {', '.join(never)}." if never else note
+    note = f"{note} Never raised: {', '.join(never)}." if never else note
     return [figure for figure in figures if figure.value != 0], note
 
 

@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from workers.report.charts import ALARM, FAINT, GRID, INK, MARK, SERIES
+from workers.report.charts import ALARM, FAINT, GRID, INK, REFERENCE, SERIES
 from workers.runtime.printable import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMES = {
-    INK: "ink", FAINT: "faint", GRID: "grid", MARK: "mark", ALARM: "alarm",
+    INK: "ink", FAINT: "faint", GRID: "grid", REFERENCE: "mark", ALARM: "alarm",
     **{colour: f"series-{n}" for n, colour in enumerate(SERIES)},
 }  # fmt: skip
 _COLOUR = re.compile("|".join(_NAMES))
