@@ -6,7 +6,7 @@ import random
 from datetime import datetime, timedelta
 
 from schemas.bom import Bom
-from workers.local.example_weeks import WEEKS, example_weeks
+from workers.local.example_weeks import WEEKS, Terms, example_weeks
 from workers.report.published import Published
 from workers.stats_consumer.assurance import Assurance
 from workers.stats_consumer.fold import Fold
@@ -16,12 +16,12 @@ from workers.stats_consumer.weeks import end_of, last_closed
 SEED = 7
 
 
-def example_published(bom: Bom, *, now: datetime) -> Published:
+def example_published(bom: Bom, *, now: datetime, terms: Terms = Terms()) -> Published:  # noqa: B008 - frozen
     """The last six closed weeks, looked at when all but the last have ended, and now."""
     last = last_closed(now)
     fold, assurance, published = Fold(watched=watched_slices(bom)), Assurance(bom), Published()
     before, looked = end_of(last - 1), False
-    for message in example_weeks(bom, first_monday=end_of(last - WEEKS), rng=random.Random(SEED)):
+    for message in example_weeks(bom, first_monday=end_of(last - WEEKS), rng=random.Random(SEED), terms=terms):
         week_of_last = getattr(message, "judged_at", before - timedelta(1)) >= before
         if week_of_last and not looked:
             looked = True
