@@ -24,7 +24,7 @@ INK, FAINT, GRID = "#1f2430", "#6b7280", "#e5e7eb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#3d8fd1")
 REFERENCE, ALARM = "#b3402a", "#d55e01"
 WIDTH_IN = 5.2
-MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 60
+MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 48
 _NARROW = 0.04
 
 _STYLE: dict[Any, Any] = {
@@ -150,7 +150,7 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if panel.marks else None)
     axes.set_xlabel(panel.axis)
     if len(curves) > 1:
-        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK)
+        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK).set_in_layout(False)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     return figure
 
@@ -171,7 +171,8 @@ def _rows(axes: Any, lines: Sequence[Line]) -> None:
     axes.set_yticks([])
     axes.set_ylim(len(lines) - 0.7, -0.75)
     for y, line in enumerate(lines):
-        over = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
+        # Not in the layout: a name may be wider than the picture, and is cut there.
+        over = {"in_layout": False, "transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
         axes.text(0, y - 0.4, _label(line.label), ha="left", **over)
         axes.text(1, y - 0.4, written(line.value, line.unit), ha="right", fontweight="bold", **over)
 

@@ -16,6 +16,7 @@ from workers.local.example_weeks import Terms
 from workers.report.building import build
 from workers.report.page import Page
 from workers.report.published import Published
+from workers.report.rendering import html
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 WEEK, BEFORE = "2026-W48", "2026-W47"
@@ -36,6 +37,11 @@ def example() -> Published:
 @lru_cache
 def example_page() -> Page:
     return build(example(), WEEK, now=NOW)
+
+
+@lru_cache
+def example_html() -> str:
+    return html(example_page())
 
 
 def figure(
