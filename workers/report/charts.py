@@ -30,7 +30,7 @@ _NARROW = 0.04
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "assay", "text.parse_math": False, "font.family": ["DejaVu Sans"],
     "font.size": 9.5, "text.color": INK, "axes.labelcolor": FAINT, "xtick.color": FAINT, "ytick.color": INK,
-    "axes.edgecolor": GRID, "pdf.fonttype": 42, "axes.facecolor": "none", "figure.facecolor": "none",
+    "axes.edgecolor": GRID, "axes.facecolor": "none", "figure.facecolor": "none",
     "savefig.facecolor": "none", "axes.unicode_minus": True,
 }  # fmt: skip
 
