@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from rich.console import Console
 
 from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
@@ -62,7 +63,7 @@ def report(
     if plots is not None:
         _plot(page, plots, kind)
     if out is not None or not (as_json or plots):
-        _write(page, out or Path(f"assay-report-{chosen}.html"))
+        _write(page, out or Path(f"assay-report-{chosen}.html"), say=notes if as_json else console)
     if not page.series:
         _say_what_there_is(page)
         raise typer.Exit(int(Exit.FOUND))
@@ -85,7 +86,7 @@ def _example(now: datetime) -> Published:
     return example_published(load_bom(read_files(example_bom())), now=now)
 
 
-def _write(page: Page, path: Path) -> None:
+def _write(page: Page, path: Path, *, say: Console) -> None:
     try:
         from workers.report.rendering import html
     except ImportError as error:
@@ -97,7 +98,7 @@ def _write(page: Page, path: Path) -> None:
         os.replace(part, path)  # noqa: PTH105 - whoever has the old page open keeps a whole one
     except OSError as error:
         fail(f"cannot write {path}: {error.strerror}")
-    console.print(str(path), markup=False, highlight=False, soft_wrap=True)
+    say.print(str(path), markup=False, highlight=False, soft_wrap=True)
 
 
 def _plot(page: Page, folder: Path, kind: Format) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from schemas.codec import decode
 from schemas.errors import BadMessage
@@ -15,7 +17,7 @@ from schemas.reports import Health, MetricReport
 from schemas.topics import METRICS
 from workers.cli.output import console
 from workers.report.building import build
-from workers.report.page import Line, Series
+from workers.report.page import Line, Panel, Series
 from workers.report.published import Published
 from workers.report.words import interval, written
 from workers.runtime.connection import Connection
@@ -27,7 +29,8 @@ SHOWN = ("pass-rate", "strata", "band", "agreement", "coverage", "causes", "cost
 """The panels of the report that fit a terminal, by id."""
 
 _TITLES = {
-    Health.GENERATOR: "generator", Health.JUDGE: "judge", Health.SERVED: "reached readers", Health.RATERS: "raters",
+    Health.GENERATOR: "generator health", Health.JUDGE: "judge health", Health.SERVED: "what reached readers",
+    Health.RATERS: "raters",
 }  # fmt: skip
 
 
@@ -84,29 +87,30 @@ def _show(report: MetricReport, *, as_json: bool) -> None:
     state = "final" if report.final else "provisional"
     title = f"{report.window}  {report.bom_version}  revision {report.revision}, {state}"
     console.print(escaped(title), style="bold", markup=False, highlight=False, soft_wrap=True)
-    console.print(table(page.series[0]))
+    console.print(shown(page.series[0]))
 
 
-def table(series: Series) -> Table:
-    """One line a figure under its health; what does not exist is said in words."""
-    shown = Table(box=None, show_header=False, pad_edge=False)
-    for style, justify in (("dim", "left"), (None, "left"), ("bold", "right"), ("dim", "left")):
-        shown.add_column(style=style, justify=justify)  # type: ignore[arg-type]
+def shown(series: Series) -> Group:
+    """Each health's sentence, then a line a figure; what does not exist is said in words."""
+    parts: list[Text | Table] = []
     for section in series.sections:
-        name = _TITLES[section.health]
-        for panel in section.panels:
-            for line in panel.lines if panel.id in SHOWN else ():
-                shown.add_row(
-                    name, _plain(f"{panel.title}: {line.label}"), written(line.value, line.unit), _beside(line)
-                )
-                name = ""
-    return shown
+        parts.append(Text())
+        parts.append(Text.assemble((f"{_TITLES[section.health]}  ", "bold"), escaped(section.sentence)))
+        parts.append(_table([panel for panel in section.panels if panel.id in SHOWN and panel.lines]))
+    return Group(*parts)
+
+
+def _table(panels: Sequence[Panel]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(overflow="fold", min_width=46)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim", overflow="fold")
+    for panel in panels:
+        table.add_row(Text(f"  {panel.title}", "dim"))
+        for line in panel.lines:
+            table.add_row(Text(f"    {escaped(line.label)}"), written(line.value, line.unit), Text(_beside(line)))
+    return table
 
 
 def _beside(line: Line) -> str:
-    return _plain(line.reason) if line.reason is not None else interval(line)
-
-
-def _plain(text: str) -> str:
-    """Printable, and no markup of the terminal's."""
-    return escaped(text).replace("[", "\\[")
+    return escaped(line.reason) if line.reason is not None else interval(line)

@@ -58,7 +58,9 @@ def _part(name: str, value: str) -> str:
     shown = cut(escaped(value), _LABEL_CHARS)
     if name in ("stratum", "metric"):
         return called(shown)
-    return f"{escaped(name)} {shown}" if name in ("attempt", "generator", "slice", "rater") else shown
+    return (
+        f"{escaped(name)} {shown}" if name in ("attempt", "generator", "slice", "rater", "decision", "age") else shown
+    )
 
 
 def label_of(figure: Figure, *, named: bool) -> str:
