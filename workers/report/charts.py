@@ -23,8 +23,8 @@ from workers.runtime.printable import cut, escaped
 INK, FAINT, GRID = "#1f2430", "#6b7280", "#e5e7eb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#3d8fd1")
 REFERENCE, ALARM = "#b3402a", "#d55e01"
-WIDTH_IN = 5.2
-MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 48
+WIDTH_IN, STRIP_IN = 4.6, 10.4
+MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 44
 _NARROW = 0.04
 
 _STYLE: dict[Any, Any] = {
@@ -53,22 +53,22 @@ def draw(panel: Panel) -> Figure | None:
 
 
 def draw_canary(days: Sequence[CanaryDay]) -> Figure | None:
-    """Days across, runs of a day upwards; the count of flips in each cell, framed where it reaches the threshold."""
+    """Days across, runs of a day upwards, the count of flips in each cell: bold where it reaches the threshold, framed
+    where an injection case flipped."""
     if not days:
         return None
     columns = {day: x for x, day in enumerate(sorted({d.day for d in days}))}
     rows = max(d.run for d in days)
-    figure, axes = _axes(rows=0, height=1.0 + 0.32 * rows)
+    figure, axes = _axes(rows=0, height=0.55 + 0.36 * rows, width=STRIP_IN)
     most = max(max(d.flips for d in days), 1)
     for d in days:
         at, alarm = (columns[d.day], d.run - 1), d.threshold is not None and d.flips >= d.threshold
         colour = ALARM if alarm else SERIES[0]
         depth = 0.10 + 0.55 * d.flips / most
         axes.add_patch(_cell(at, facecolor=colour, alpha=depth, linewidth=0))
-        if alarm or d.injection_flips:
-            axes.add_patch(_cell(at, facecolor="none", edgecolor=REFERENCE, linewidth=1.4))
-        text = f"{d.flips}" + ("!" if d.injection_flips else "")
-        axes.text(at[0], at[1], text, ha="center", va="center", fontsize=7.5 if len(columns) > 18 else 9)
+        if d.injection_flips:
+            axes.add_patch(_cell(at, facecolor="none", edgecolor=REFERENCE, linewidth=1.6))
+        axes.text(*at, str(d.flips), ha="center", va="center", fontweight="bold" if alarm else "normal")
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, rows - 0.4))
     step = max(1, len(columns) // 7)
     names = list(columns)[::step]
@@ -116,7 +116,9 @@ def _bars(panel: Panel, known: Sequence[Line]) -> Figure:
 def _bounded(axes: Any, lines: Sequence[Line], marks: Sequence[Mark]) -> None:
     """Marks are inside; a narrow range is not blown up; a share stays between 0 and 1."""
     low, high = axes.get_xlim()
-    low, high = min([low, *(mark.value for mark in marks)]), max([high, *(mark.value for mark in marks)])
+    room = 0.04 * (high - low)
+    low = min([low, *(mark.value - room for mark in marks)])
+    high = max([high, *(mark.value + room for mark in marks)])
     if high - low < _NARROW and all(line.unit in (Unit.SHARE, Unit.POINTS) for line in lines):
         low, high = (low + high - _NARROW) / 2, (low + high + _NARROW) / 2
     if all(line.unit is Unit.SHARE for line in lines):
@@ -158,8 +160,8 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
 _DRAWS = {Drawn.INTERVALS: _intervals, Drawn.BARS: _bars, Drawn.CURVE: _curve}
 
 
-def _axes(*, rows: int, height: float | None = None) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(WIDTH_IN, height or 0.75 + 0.4 * rows), layout="constrained")
+def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(width, height or 0.75 + 0.4 * rows), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_axisbelow(True)
