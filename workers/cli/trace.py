@@ -16,9 +16,10 @@ from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, DraftVerdict
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import cut, escaped, measure_of, told_vote
+from workers.cli.showing import measure_of, told_vote
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import cut, escaped
 from workers.runtime.settings import Settings
 from workers.trace.collect import records_of
 from workers.trace.story import Attempt, Round, Story, tell
