@@ -59,7 +59,7 @@ def draw_canary(days: Sequence[CanaryDay]) -> Figure | None:
         return None
     columns = {day: x for x, day in enumerate(sorted({d.day for d in days}))}
     rows = max(d.run for d in days)
-    figure, axes = _axes(rows=0, height=0.55 + 0.36 * rows, width=STRIP_IN)
+    figure, axes = _axes(rows=0, height=0.8 + 0.36 * rows, width=STRIP_IN, left=0.5)
     most = max(max(d.flips for d in days), 1)
     for d in days:
         at, alarm = (columns[d.day], d.run - 1), d.threshold is not None and d.flips >= d.threshold
@@ -127,7 +127,7 @@ def _bounded(axes: Any, lines: Sequence[Line], marks: Sequence[Mark]) -> None:
 
 
 def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
-    figure, axes = _axes(rows=0, height=3.0)
+    figure, axes = _axes(rows=0, height=3.0, left=0.5)
     curves: dict[str, list[Line]] = {}
     for line in known:
         if line.at is not None:
@@ -152,7 +152,7 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if panel.marks else None)
     axes.set_xlabel(panel.axis)
     if len(curves) > 1:
-        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK).set_in_layout(False)
+        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     return figure
 
@@ -160,8 +160,11 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
 _DRAWS = {Drawn.INTERVALS: _intervals, Drawn.BARS: _bars, Drawn.CURVE: _curve}
 
 
-def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(width, height or 0.75 + 0.4 * rows), layout="constrained")
+def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN, left: float = 0.08) -> tuple[Figure, Any]:
+    """Margins are inches: the same whatever is drawn, and nobody's long name moves them."""
+    height = height or 0.8 + 0.4 * rows
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(left=left / width, right=1 - 0.12 / width, bottom=0.5 / height, top=1 - 0.24 / height)
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_axisbelow(True)
@@ -173,8 +176,7 @@ def _rows(axes: Any, lines: Sequence[Line]) -> None:
     axes.set_yticks([])
     axes.set_ylim(len(lines) - 0.7, -0.75)
     for y, line in enumerate(lines):
-        # Not in the layout: a name may be wider than the picture, and is cut there.
-        over = {"in_layout": False, "transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
+        over = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
         axes.text(0, y - 0.4, _label(line.label), ha="left", **over)
         axes.text(1, y - 0.4, written(line.value, line.unit), ha="right", fontweight="bold", **over)
 
