@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from workers.report.page import CanaryDay, Drawn, Line, Mark, Panel, Unit
 from workers.report.words import written
-from workers.runtime.printable import cut, escaped
+from workers.runtime.printable import escaped
 
 INK, FAINT, GRID = "#1f2430", "#6b7280", "#e5e7eb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#3d8fd1")
@@ -160,11 +160,11 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
 _DRAWS = {Drawn.INTERVALS: _intervals, Drawn.BARS: _bars, Drawn.CURVE: _curve}
 
 
-def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN, left: float = 0.08) -> tuple[Figure, Any]:
+def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN, left: float = 0.2) -> tuple[Figure, Any]:
     """Margins are inches: the same whatever is drawn, and nobody's long name moves them."""
     height = height or 0.8 + 0.4 * rows
     figure = Figure(figsize=(width, height))
-    figure.subplots_adjust(left=left / width, right=1 - 0.12 / width, bottom=0.5 / height, top=1 - 0.24 / height)
+    figure.subplots_adjust(left=left / width, right=1 - 0.2 / width, bottom=0.5 / height, top=1 - 0.24 / height)
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_axisbelow(True)
@@ -191,7 +191,9 @@ def _ticks(axis: Any, unit: Unit) -> None:
     def tick(value: float, _: int) -> str:
         if unit is Unit.SHARE:
             return f"{100 * value:.3g}%"
-        return f"{100 * value:+.3g} pt" if unit is Unit.POINTS else f"{value:g}"
+        if unit is Unit.POINTS:
+            return f"{100 * value:+.3g} pt" if abs(value) > 1e-9 else "0"
+        return f"{value:g}"
 
     axis.set_major_formatter(FuncFormatter(tick))
 
@@ -201,5 +203,6 @@ def _cell(at: tuple[int, int], **how: Any) -> Any:
 
 
 def _label(text: str) -> str:
-    shown = cut(escaped(text), LABEL_CHARS)
-    return shown if not shown.startswith("_") else f"\u200a{shown}"  # a leading underscore hides a label in a legend
+    shown = escaped(text)
+    shown = shown if len(shown) <= LABEL_CHARS else f"{shown[: LABEL_CHARS - 1]}…"
+    return f"\u200a{shown}" if shown.startswith("_") else shown  # a leading underscore hides a label in a legend
