@@ -121,8 +121,6 @@ def served_figures(
     defects, n = sum(r.defects for r in audited), sum(r.n for r in audited)
     missing = "labels of the uniform audit draw; none has come yet"
     yield share(_S, "audited_defect_rate", defects, n, of="audited served items", missing=missing)
-    yield value(_S, "prediction_powered_defect_rate", Unavailable("an audit judge's verdicts on what was served"))
-    yield value(_S, "hedging_rate", Unavailable("telemetry holds no text: read drafts by their draft_uri"))
     yield from _origins(pooled, rules)
 
 
