@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from stats.checks import StatsInputError, choice, count, real, share
@@ -112,14 +114,19 @@ class Marks(NamedTuple):
 
 def marks(pattern: Pattern, metric: Metric, leave_one_out: bool) -> Marks:
     """Against each rater's reference: is the item of the metric's class, and who says what the reference says."""
+    return _marks(pattern.judge, pattern.votes, metric, leave_one_out)
+
+
+@lru_cache(4096)  # a week has a handful of patterns, under many weights
+def _marks(judge: str, votes: tuple[Vote, ...], metric: Metric, leave_one_out: bool) -> Marks:
     counted, rater_hit, judge_hit = [], [], []
-    for i, vote in enumerate(pattern.votes):
-        others = pattern.votes[:i] + pattern.votes[i + 1 :] if leave_one_out else pattern.votes
+    for i, vote in enumerate(votes):
+        others = votes[:i] + votes[i + 1 :] if leave_one_out else votes
         reference = majority(others)
         inside = vote is not None and _of_class(reference, metric)
         counted.append(inside)
         rater_hit.append(inside and vote == reference)
-        judge_hit.append(inside and pattern.judge == reference)
+        judge_hit.append(inside and judge == reference)
     return Marks(tuple(counted), tuple(rater_hit), tuple(judge_hit))
 
 
@@ -136,14 +143,16 @@ def _of_class(reference: Vote, metric: Metric) -> bool:
 def _scores(counts: PanelCounts, metric: Metric, leave_one_out: bool) -> list[tuple[Fraction, Fraction] | None]:
     """(judge, rater) score per rater as exact fractions; None where the denominator is 0."""
     raters = counts.n_raters
-    total, rater, judge = ([Fraction(0)] * raters for _ in range(3))
+    by_weight: dict[float, list[int]] = {}
     for pattern, n in counts.counts.items():
-        weight = exact(pattern.weight) * n
-        for i, (inside, hit, caught) in enumerate(zip(*marks(pattern, metric, leave_one_out), strict=True)):
-            if inside:
-                total[i] += weight
-                rater[i] += weight * hit
-                judge[i] += weight * caught
+        sums = by_weight.setdefault(pattern.weight, [0] * (3 * raters))
+        for at, mark in enumerate(chain(*marks(pattern, metric, leave_one_out))):
+            sums[at] += n * mark
+    weighted = [(exact(weight), sums) for weight, sums in by_weight.items()]
+    total, rater, judge = (
+        [sum((w * sums[part * raters + i] for w, sums in weighted), Fraction(0)) for i in range(raters)]
+        for part in range(3)
+    )
     return [(judge[i] / total[i], rater[i] / total[i]) if total[i] else None for i in range(raters)]
 
 

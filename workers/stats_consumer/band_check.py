@@ -99,7 +99,7 @@ def _check(week: Week, criterion: str, metric: Metric, slice_: str, rules: Rules
     band = band_from_counts(counts, metric=metric, width=rules.width)
     literal = band_from_counts(counts, metric=metric, width=2.0, leave_one_out=False)
     rng = _rng(week, criterion, metric, slice_)
-    booted = band_bootstrap_from_counts(counts, rng=rng, metric=metric, width=rules.width)
+    booted = band_bootstrap_from_counts(counts, rng=rng, metric=metric, width=rules.width, n_boot=rules.resamples)
     if not isinstance(booted, Unavailable) and not booted.trustworthy:
         booted = Unavailable(f"{booted.n_dropped} of {booted.n_boot} resamples had no item of the class")
     below = None if isinstance(booted, Unavailable) else booted.p_inside < rules.inside_share
