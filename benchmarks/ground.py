@@ -145,8 +145,8 @@ class Child:
         if self._input is not None:
             self._input.close()
 
-    def result(self) -> Run:
-        out, _ = self._process.communicate(timeout=LONGEST_RUN_S)
+    def result(self, *, longest_s: float = LONGEST_RUN_S) -> Run:
+        out, _ = self._process.communicate(timeout=longest_s)
         if self._process.returncode:
             raise RuntimeError(f"a measured process ended with code {self._process.returncode}")
         found = json.loads(out)

@@ -26,6 +26,8 @@ from workers.runtime.topic_plan import plan, wanted
 
 PARTITIONS = 8
 RETRY_BUDGET = 3  # of the example BOM
+JUDGE = ("-m", "workers.cli.main", "run", "judge")
+"""The judge worker as it is in production; without it a scene starts the fault worker."""
 
 
 _DESK = {"role": "target", "metadata": {"name": "Orla Desk", "top": "bamboo"}}
