@@ -37,6 +37,7 @@ from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.instrument import Instrument
 from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
+from workers.judge.memory import VerdictMemory
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.endpoints import Endpoints
 from workers.judge.worker import JudgeWorker
@@ -139,7 +140,8 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
         around = with_purse(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
+        memory = _memory(settings, bom, around)
+        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), memory=memory, now=_now)
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)
@@ -148,6 +150,14 @@ async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterato
 
         told = stack.enter_context(traced(handle, DRAFTS.name, endpoint=settings.otel_endpoint, role="judge"))
         yield route(DRAFTS, told, settings, worker="judge", metrics=metrics, now=_now, bom_version=bom.version)
+
+
+def _memory(settings: Settings, bom: Bom, around: Surroundings) -> VerdictMemory | None:
+    """For judges that may change their mind; rules never do."""
+    if around.cache is None or not any(criterion.judge for criterion in bom.charter.criteria.must_have):
+        return None
+    ttl_s = settings.redelivery_horizon_s
+    return VerdictMemory(around.cache, ttl_s=ttl_s, counters=around.counters, clock=around.clock)
 
 
 async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: AsyncExitStack) -> Surroundings:
