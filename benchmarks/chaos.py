@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -21,16 +22,22 @@ from typing import NamedTuple
 from redis.asyncio import Redis
 
 from benchmarks.figures import Figure, at_most
-from tests.faults.checker import Findings
+from tests.faults.checker import Changed, Findings
 from tests.faults.faulty_model import FaultyModel, http_bom
 from tests.faults.scene import JUDGE, Scene, load
 from tests.services.kafka import RealKafka
 from tests.services.redis import RealRedis
+from workers.judge.cache import BREAKER_PERIOD_S, TIME_OUT_S
 
 JUDGES = 2
 DRAFTS_PER_S = 30.0
 QUIET_S = 180.0
 """How long the last drafts may take once all faults are over."""
+
+LEFT_ALONE = timedelta(seconds=BREAKER_PERIOD_S + 1)
+"""Judges do not ask a Redis that failed for so long, nor while the first of them tries again."""
+
+ROUND_TRIP = timedelta(seconds=2 * TIME_OUT_S)
 
 KILLED, STOPPED_AT_START, SERVICE_AWAY, STOPPED_ITSELF = -signal.SIGKILL, -signal.SIGTERM, 3, 5
 EXPECTED_EXITS = {0, KILLED, STOPPED_AT_START, SERVICE_AWAY, STOPPED_ITSELF}
@@ -73,26 +80,44 @@ def plan(rng: random.Random, duration_s: float) -> Iterator[Fault]:
         yield Fault(at_s, kinds.pop(), rng.uniform(0.5, 5.0))
 
 
+class Outage(NamedTuple):
+    """Redis was away or lost what it held, and what the judges' breaker adds to that."""
+
+    began: datetime
+    ended: datetime
+
+    def between(self, first: datetime, again: datetime) -> bool:
+        """Did it touch the time from a first judgment to its repetition?"""
+        return self.began <= again + ROUND_TRIP and first - ROUND_TRIP <= self.ended
+
+
 class Result(NamedTuple):
     """What was done and what the checker found."""
 
     faults: Counter[Kind]
     exits: Counter[int]
     found: Findings
+    outages: tuple[Outage, ...]
 
     @property
-    def changed(self) -> list[str]:
-        """Drafts judged again, after a crash, that were judged otherwise because the model was in trouble once.
+    def forgotten(self) -> list[Changed]:
+        """Drafts judged again, and otherwise, since Redis had lost what was said of them or could not be asked.
 
-        Both say so under one event id, and readers keep the first: counted, not wrong.
+        Both stand under one event id, and readers keep the first: counted, not wrong.
         """
-        return [line for line in self.found.wrong if line.startswith("changed repetition")]
+        return [
+            changed
+            for changed in self.found.changed
+            if any(outage.between(changed.first_at, changed.again_at) for outage in self.outages)
+        ]
 
     @property
     def wrong(self) -> list[str]:
-        """Nothing, or what must not be: lost, decided twice, out of order, an exit that nothing explains."""
+        """Nothing, or what must not be: lost, decided twice, out of order, said otherwise while Redis was there all
+        the time, an exit that nothing explains."""
         odd = [f"exit code {code} x{count}" for code, count in self.exits.items() if code not in EXPECTED_EXITS]
-        return [line for line in self.found.wrong if line not in self.changed] + odd
+        excused = set(map(str, self.forgotten))
+        return [line for line in self.found.wrong if line not in excused] + odd
 
 
 class Chaos:
@@ -102,7 +127,7 @@ class Chaos:
         self._kafka, self._redis, self._model, self._scene = kafka, redis, model, scene
         self._judges: list[subprocess.Popen[bytes]] = []
         self._busy: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._faults, self._exits = Counter[Kind](), Counter[int]()
+        self._faults, self._exits, self._outages = Counter[Kind](), Counter[int](), list[Outage]()
 
     async def run(self, rng: random.Random, duration_s: float) -> Result:
         await self._scene.create_topics()
@@ -120,7 +145,7 @@ class Chaos:
             await asyncio.gather(publishing, keeping, return_exceptions=True)
         for judge in self._judges:
             self._exits[await asyncio.to_thread(self._scene.stop, judge)] += 1
-        return Result(self._faults, self._exits, await self._scene.check())
+        return Result(self._faults, self._exits, await self._scene.check(), tuple(self._outages))
 
     async def _keep(self) -> None:
         """The supervisor: a judge that ended is started again."""
@@ -162,13 +187,16 @@ class Chaos:
         await asyncio.to_thread(self._kafka.start)
 
     async def _hit_redis(self, what: str, lasts_s: float) -> None:
+        began = datetime.now(UTC)
         if what == "flush":
             async with Redis.from_url(self._redis.url) as redis:
                 await redis.flushall()
+            self._outages.append(Outage(began, datetime.now(UTC)))
             return
         self._redis.kill()
         await asyncio.sleep(lasts_s)
         await asyncio.to_thread(self._redis.start)
+        self._outages.append(Outage(began, datetime.now(UTC) + LEFT_ALONE))
 
     async def _hit_model(self, what: str, lasts_s: float) -> None:
         self._model.mode = what
@@ -198,7 +226,7 @@ def chaos(*, minutes: float, seed: int) -> list[Figure]:
     return [
         at_most(
             "chaos",
-            f"{minutes:g} min, seed {seed}: lost, decided twice, disordered",
+            f"{minutes:g} min, seed {seed}: lost, decided twice, disordered, said otherwise",
             f"{len(run.wrong)}",
             f"{sum(run.faults.values())} faults",
             ratio=len(run.wrong),
@@ -206,7 +234,8 @@ def chaos(*, minutes: float, seed: int) -> list[Figure]:
             notes=(
                 f"{found.drafts} drafts, {found.verdicts} judged, {found.dead_letters} dead letters, "
                 f"{found.decisions} rounds decided once; {found.repeated} repeated under the same event id, "
-                f"{len(run.changed)} of them otherwise than before, because the model was in trouble once",
+                f"{len(run.found.changed)} records say otherwise than the first of their id, "
+                f"{len(run.forgotten)} of them since Redis was away or emptied",
                 "faults: " + ", ".join(f"{kind} x{count}" for kind, count in sorted(run.faults.items())),
                 "judges ended with: " + ", ".join(f"{code} x{count}" for code, count in sorted(run.exits.items())),
                 *run.wrong[:20],

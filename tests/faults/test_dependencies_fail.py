@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,30 @@ async def test_a_model_in_trouble_delays_drafts_and_loses_none(
     # An endpoint that keeps failing is left alone for a while: what was not asked then is a provider_error.
     assert said - {"provider_error"} == {cause} - {"provider_error", None}
     assert bool(said) == bool(cause)
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["with Redis", "without"])
+async def test_a_draft_judged_before_a_crash_is_told_the_same_after_it(
+    tmp_path: Path, own_redis: RealRedis, scene_of: Callable[..., Any], remembers: bool
+) -> None:
+    async with FaultyModel() as model:
+        scene = await scene_of(
+            ASSAY_BOM=str(http_bom(tmp_path / "bom")), ASSAY_MODEL_BASE_URL=f"http://127.0.0.1:{model.port}/v1",
+            ASSAY_REDIS=own_redis.url if remembers else "", ASSAY_COMMIT_INTERVAL_S="60",
+        )  # fmt: skip
+        model.mode = "refuse"
+        await scene.publish(islice(load(ITEMS), ITEMS))
+        worker = scene.start(JUDGE)
+        await scene.until_answered()
+        scene.kill(worker)
+        model.mode = "ok"
+        again = scene.start(JUDGE)
+        await scene.until_more_verdicts(ITEMS)
+        assert scene.stop(again) == 0, scene.logs()
+    found = await scene.check()
+    assert found.repeated == ITEMS
+    if remembers:
+        assert found.wrong == [], most_common(found)
+    else:  # said under one event id: the first one counts
+        assert {changed.kind for changed in found.changed} == {"verdict", "decision"}
+        assert found.wrong == list(map(str, found.changed))

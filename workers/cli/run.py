@@ -34,6 +34,7 @@ from workers.runtime.logs import event, set_up
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
+from workers.runtime.topic_limits import check_limits
 
 RoleName = StrEnum("RoleName", {name.upper(): name for name in ROLES})  # type: ignore[misc]  # the menu is the table
 
@@ -71,13 +72,20 @@ def up() -> None:
         bom = load_bom(read_files(settings.bom))
         check_instrument(bom)  # here, once, rather than from each worker
         if settings.kafka is not None:
-            asyncio.run(check(connection(settings), map(Names(settings.topic_prefix).full, TOPICS)))
+            asyncio.run(_check_topics(settings))
         with _services(settings) as environ:
             roles = _startable(bom)
             notes.print(f"workers: {', '.join(roles)}. Stop with Ctrl-C.")
             commands = {name: worker_command(name) for name in roles}
             code = Supervisor(commands, environ, grace_s=settings.drain_timeout_s + 10, say=_say).run()
     raise typer.Exit(code)
+
+
+async def _check_topics(settings: Settings) -> None:
+    """Here, once, rather than from each worker."""
+    topics = [Names(settings.topic_prefix).full(topic) for topic in TOPICS]
+    await check(connection(settings), topics)
+    await check_limits(settings, topics)
 
 
 def _startable(bom: Bom) -> list[str]:
