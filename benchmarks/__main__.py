@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=10.0, help="how long chaos lasts (default: 10)")
     parser.add_argument("--seed", type=int, default=1, help="which faults chaos commits, and when (default: 1)")
     parser.add_argument("--drafts", type=int, default=200_000, help="how many drafts scale sends (default: 200,000)")
-    parser.add_argument("--per-s", type=int, default=500, help="how many of them a second (default: 500)")
+    parser.add_argument("--per-s", type=int, default=700, help="how many of them a second (default: 700)")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of lines")
     return parser
 

@@ -137,6 +137,12 @@ class Child:
         self._process.communicate()
         self._end_input()
 
+    @property
+    def rss_mib(self) -> float:
+        """Its resident memory now."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
     def end(self) -> Run:
         self._end_input()
         return self.result()

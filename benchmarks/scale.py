@@ -7,6 +7,7 @@ appended the served output to its log.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,10 @@ from workers.runtime.topic_plan import Alter
 
 EVERY = 20_000
 BATCH = 25
+TOLD_EVERY = 5_000
+TICK_S = 0.5
+"""Between two looks: what the measured process remembers of itself must not be what is measured."""
+
 TARGET = 1.05
 """Resident memory at the end against that after the first 20,000 drafts."""
 
@@ -35,9 +40,10 @@ def scale(ground: Ground, *, drafts: int, per_s: int) -> list[Figure]:
     """``drafts`` at ``per_s``, judged by rules."""
     settings = ground.fresh(ground.bom(rules_bom))
     asyncio.run(_stamp_served(settings))
-    with Child("judge", settings, records=drafts) as child:
-        asyncio.run(_publish(settings, drafts, per_s))
+    with Child("judge", settings, records=drafts, tick_s=TICK_S) as child:
+        asyncio.run(_publish(settings, drafts, per_s, child))
         run = child.result(longest_s=120.0 + drafts / per_s)
+    _tell("all judged; reading the topics back")
     counts, taken_ms = asyncio.run(_read_back(settings))
     looks = list(_looks(run, drafts))
     whole = set(counts.values()) == {drafts} and len(taken_ms) == drafts
@@ -73,13 +79,21 @@ async def _stamp_served(settings: Settings) -> None:
         await admin.apply([Alter(served, (), {"message.timestamp.type": "LogAppendTime"})])
 
 
-async def _publish(settings: Settings, drafts: int, per_s: int) -> None:
+async def _publish(settings: Settings, drafts: int, per_s: int, judge: Child) -> None:
     began = time.monotonic()
     async with producer(settings) as to:
         for first in range(0, drafts, BATCH):
             numbers = range(first, min(first + BATCH, drafts))
             await to.produce(records(settings, [draft(number, salt="-scale") for number in numbers]))
             await asyncio.sleep(max(0.0, numbers.stop / per_s - (time.monotonic() - began)))
+            if numbers.stop % TOLD_EVERY == 0:
+                took_s = time.monotonic() - began
+                _tell(f"{numbers.stop:,} published in {took_s:.0f} s; the judge has {judge.rss_mib:.1f} MiB")
+
+
+def _tell(what: str) -> None:
+    """Progress, for whoever watches a run of minutes."""
+    print(f"scale: {what}", file=sys.stderr, flush=True)
 
 
 async def _read_back(settings: Settings) -> tuple[dict[str, int], list[int]]:
