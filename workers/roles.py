@@ -165,7 +165,7 @@ async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: A
     counters = _Counting(metrics)
     cache = spending = None
     if settings.redis is None:
-        event("no_cache", reason="ASSAY_REDIS is not set")
+        event("no_cache", reason="ASSAY_REDIS is not set: a draft that comes again is judged again, perhaps otherwise")
     else:
         url = settings.redis.get_secret_value()
         cache = VerdictCache(redis_client(url), counters=counters, clock=loop.time, rng=rng)
