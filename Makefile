@@ -6,13 +6,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format bench docs clean
+.PHONY: help demo report up test lint format bench docs clean
 
 help: ## What each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.user ## See drafts failed, revised and served, all in one process, in about half a minute
 	@$(BIN)/assay demo
+
+report: $(VENV)/.user ## Write the report of made-up weeks to assay-report.html
+	@$(BIN)/assay report --example --out assay-report.html
 
 up: $(VENV)/.user ## Start every worker (on the embedded broker and cache unless ASSAY_KAFKA / ASSAY_REDIS are set)
 	@$(BIN)/assay up
@@ -30,7 +33,7 @@ bench: $(VENV)/.dev ## Ratios against bare baselines, measured in one run
 	@$(BIN)/python -m benchmarks.stats_speed
 	@$(BIN)/python -m benchmarks
 
-docs: $(VENV)/.user ## Write the generated tables into README.md
+docs: $(VENV)/.user ## Write the generated tables into README.md, and the report's schema
 	@$(BIN)/python -m scripts.readme_tables
 
 clean: ## Remove the virtual environment and started services' files

@@ -97,8 +97,9 @@ class ClearCases(Strict):
 class Cascade(Strict):
     """``first``, a cheap judge, settles the clear cases; all others go to ``second``. Validated as one (S2 7.10).
 
-    ``settles`` are the labels that ``first`` may settle, ``clear`` for ordinal criteria narrows them by score. A
-    non-decision of ``first`` always goes on. A ``first`` that is a consensus or a panel settles what it agrees on.
+    ``settles`` are the labels that ``first`` may settle; ``clear`` narrows them by score (ordinal criteria), and
+    ``min_probability`` by the probability of the label's tokens. A non-decision of ``first`` always goes on. A
+    ``first`` that is a consensus or a panel settles what it agrees on.
     """
 
     kind: Literal["cascade"]
@@ -108,6 +109,7 @@ class Cascade(Strict):
         {Label.PASS, Label.FAIL}
     )
     clear: ClearCases | None = None
+    min_probability: Annotated[float, Field(gt=0.5, lt=1)] | None = None  # needs a first with ``logprobs``
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -52,6 +52,22 @@ class ItemDecision(Emitted):
     decided_at: UtcTime
 
 
+class RoundAbandoned(Emitted):
+    """Nobody answered the revision request of ``attempt`` in time: the round has no decision, and nothing is served.
+
+    An answer that comes after all is judged, and its round ends in an ItemDecision as any other.
+    """
+
+    ce_type: ClassVar[str] = "assay.round_abandoned.v1"
+
+    type: Literal["round_abandoned"] = "round_abandoned"
+    round_id: EventId
+    attempt: int  # the last one that was judged
+    bom_version: str
+    judged_at: UtcTime
+    abandoned_at: UtcTime
+
+
 class ServedOutput(Emitted):
     """What downstream may show for an item: the judged text, or the charter's fallback for it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from schemas.ids import event_id
 from schemas.message import Emitted, EventId, Part, Sha256, UtcTime
 
 
@@ -38,3 +39,9 @@ class RevisionRequest(Emitted):
     @property
     def revision_id(self) -> str:
         return self.event_id
+
+
+def revision_id_after(draft_event_id: str, judged_sha256: str, bom_version: str) -> str:
+    """The id of the request that a failed draft leads to: known to whoever knows the draft and the BOM."""
+    verdict = event_id("draft_verdict", draft_event_id, judged_sha256, bom_version)
+    return event_id("revision_request", verdict, judged_sha256, bom_version)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from schemas.alerts import Alert
 from schemas.canary import CanaryRun
 from schemas.control import KillSwitch
-from schemas.decisions import HumanQueueItem, ItemDecision, ServedOutput, Withdrawal
+from schemas.decisions import HumanQueueItem, ItemDecision, RoundAbandoned, ServedOutput, Withdrawal
 from schemas.drafts import Draft
 from schemas.labels import HumanLabel, LabelTask, SampledItem
 from schemas.message import Message
@@ -41,7 +41,7 @@ DRAFTS = Topic(
     "drafts", (Draft,), "texts to judge", "producers", "judge; trace, sampling, rejudge by offset", retention_days=90
 )
 VERDICTS = Topic(
-    "verdicts", (DraftVerdict,), "all criteria of one attempt, and its outcome", "judge", "reflector, producers, stats",
+    "verdicts", (DraftVerdict,), "all criteria of one attempt, and its outcome", "judge", "reflector, producers",
     retention_days=28,
 )  # fmt: skip
 REVISION_REQUESTS = Topic(
@@ -52,20 +52,24 @@ SERVED = Topic(
     "downstream consumers", retention_days=None, compacted=True,
 )  # fmt: skip
 TELEMETRY = Topic(
-    "telemetry", (AttemptRecord, ItemDecision), "one record an attempt, one decision a round", "judge", "stats",
-    retention_days=400,
+    "telemetry", (AttemptRecord, ItemDecision, RoundAbandoned), "one record an attempt, one end a round",
+    "judge; stats (abandoned rounds)", "stats, sampling", retention_days=400,
 )  # fmt: skip
 HUMAN_QUEUE = Topic(
     "human-queue", (HumanQueueItem,), "dropped drafts for a person", "judge", "reviewers' tool", retention_days=7
 )
 LABEL_TASKS = Topic(
-    "label-tasks", (LabelTask,), "texts for raters to label, blind", "stats", "raters' tool", retention_days=90
-)
-SAMPLES = Topic(
-    "samples", (SampledItem,), "what raters must not see of a task: stratum, judge's labels, known answers", "stats",
-    "stats", retention_days=400,
+    "label-tasks", (LabelTask,), "texts for raters to label, blind", "`assay sample`",
+    "raters' tool, `assay labels export`", retention_days=90,
 )  # fmt: skip
-LABELS = Topic("labels", (HumanLabel,), "what raters said", "raters' tool", "stats", retention_days=400)
+SAMPLES = Topic(
+    "samples", (SampledItem,), "what raters must not see of a task: stratum, judge's labels, known answers",
+    "`assay sample`", "stats, `assay labels status`", retention_days=400,
+)  # fmt: skip
+LABELS = Topic(
+    "labels", (HumanLabel,), "what raters said", "raters' tool, `assay labels import`", "stats, `assay labels status`",
+    retention_days=400,
+)  # fmt: skip
 CANARY = Topic(
     "canary", (CanaryRun,), "the fixed labelled set, judged again", "canary", "stats", partitions=1, retention_days=400
 )

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("schemas", "stats", "workers")
 ROLES = (
     "judge", "reflector", "stats_consumer", "replay", "embedded", "bom", "cli", "runtime", "dead_letters",
-    "conformance", "canary", "hitl", "local", "publish", "trace",
+    "conformance", "canary", "hitl", "local", "publish", "report", "trace",
 )  # fmt: skip
 
 ROLE_MAY_IMPORT = {
@@ -30,7 +30,8 @@ ROLE_MAY_IMPORT = {
     "replay": {"replay", "bom", "judge", "reflector", "runtime", "embedded", "local"},
     "publish": {"publish", "runtime"},
     "trace": {"trace", "runtime"},
-    "local": {"local", "embedded", "publish", "trace", "runtime"},
+    "report": {"report", "stats_consumer", "runtime"},
+    "local": {"local", "embedded", "publish", "report", "stats_consumer", "trace", "runtime"},
     "cli": set(ROLES),
 }
 ONLY_FILE_FOR = {"faststream": {"workers/runtime/intake.py", "workers/runtime/security.py"}}

@@ -1,4 +1,4 @@
-"""Fixtures for tests that only a real server can answer: given by the environment, else started here, else skipped.
+"""Fixtures for tests that only a real server or browser can answer: given, else started here, else skipped.
 
 In CI a skip is a failure: what those tests show must not go unshown quietly.
 """
@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import pytest
 
+from tests.services.chromium import why_no_chromium
 from tests.services.jars import why_no_kafka
 from tests.services.kafka import RealKafka
 from tests.services.redis import RealRedis, why_no_redis
@@ -93,6 +94,12 @@ def own_redis() -> Iterator[RealRedis]:
     _need(why_no_redis())
     with RealRedis() as redis:
         yield redis
+
+
+@pytest.fixture(scope="session")
+def real_chromium() -> None:
+    """A test that opens a ``tests.services.chromium.tab``."""
+    _need(why_no_chromium())
 
 
 def _need(missing: str | None) -> None:

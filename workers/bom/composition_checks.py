@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from schemas.bom import Bom, Criterion
+from schemas.bom import Bom, Criterion, Provider
 from schemas.compositions import AndGate, Cascade, Consensus
 from schemas.errors import BomError
 from schemas.verdict_space import Form
@@ -37,8 +37,23 @@ def _names_and_members(name: str, bom: Bom) -> None:
     for member in composition.judges:
         if member not in bom.bindings and member not in bom.compositions:
             raise BomError(f"bindings.yaml: {name}: {member!r} is neither a judge nor a composition")
-    if isinstance(composition, Consensus) and composition.member not in bom.bindings:
-        raise BomError(f"bindings.yaml: {name}: a consensus asks a single model; {composition.member!r} is several")
+    if isinstance(composition, Consensus):
+        _samples_differ(name, composition, bom)
+    if isinstance(composition, Cascade) and composition.min_probability is not None:
+        first = bom.bindings.get(composition.first)
+        if first is None or not first.logprobs:
+            raise BomError(
+                f"bindings.yaml: {name}: min_probability needs a single first judge with logprobs: true; "
+                f"{composition.first!r} has no probability"
+            )
+
+
+def _samples_differ(name: str, consensus: Consensus, bom: Bom) -> None:
+    member = bom.bindings.get(consensus.member)
+    if member is None:
+        raise BomError(f"bindings.yaml: {name}: a consensus asks a single model; {consensus.member!r} is several")
+    if member.provider is Provider.ANTHROPIC and consensus.temperature > 1:
+        raise BomError(f"bindings.yaml: {name}: anthropic has no temperature above 1; {consensus.temperature:g} is")
 
 
 def _no_loop(name: str, bom: Bom, *, path: tuple[str, ...]) -> None:
@@ -88,8 +103,10 @@ def cascades_fit_their_criteria(bom: Bom) -> None:
 
 
 def families(name: str, bom: Bom) -> frozenset[str]:
-    """The families of all models that a judge may ask, in lower case."""
-    return frozenset(bom.bindings[leaf].family.casefold() for leaf in leaves_of(name, bom.compositions))
+    """The families of all models that a judge may ask, in lower case: those of their fallbacks too."""
+    asked = [bom.bindings[leaf] for leaf in leaves_of(name, bom.compositions)]
+    stand_ins = [bom.bindings[one.fallback] for one in asked if one.fallback and one.fallback in bom.bindings]
+    return frozenset(binding.family.casefold() for binding in (*asked, *stand_ins))
 
 
 def _cascades(criterion: Criterion, bom: Bom) -> Iterator[tuple[str, Cascade]]:

@@ -100,7 +100,7 @@ def certify(bom: Bom, runs: Sequence[Mapping[Key, Judged]], *, now: datetime) ->
             for key, tally in votes.items()
             if key not in settled
         ),
-        models_served=tuple(sorted({j.model for run in runs for j in run.values() if j.model})),
+        models_served=tuple(sorted({model for run in runs for j in run.values() for model in j.models})),
         certified_at=now,
     )
 

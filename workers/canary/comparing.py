@@ -54,7 +54,7 @@ def canary_run(
         threshold=None if isinstance(threshold, Unavailable) else threshold,
         threshold_reason=threshold.reason if isinstance(threshold, Unavailable) else None,
         verdicts=verdicts,
-        models_served=tuple(sorted({judged.model for judged in today.values() if judged.model})),
+        models_served=tuple(sorted({model for judged in today.values() for model in judged.models})),
         started_at=started,
         ended_at=ended,
     )

@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     cause: Cause | None = None
     injection: bool = False
     expected: Label | None = None
-    model: str | None = None
+    models: tuple[str, ...] = ()  # that answered; several where several judge as one
 
     @property
     def could_not_be_asked(self) -> bool:
@@ -59,5 +59,11 @@ def _judged(verdict: CriterionVerdict, item: LabelledItem) -> Judged:
         verdict.cause,
         item.injection,
         None if expected is None else Label(expected),
-        verdict.served.model if verdict.served else None,
+        _models(verdict),
     )
+
+
+def _models(verdict: CriterionVerdict) -> tuple[str, ...]:
+    """The models that say they answered: the judge's own, or those of the votes it was made from."""
+    served = (verdict.served, *(vote.served for vote in verdict.votes))
+    return tuple(one.model for one in served if one is not None and one.model is not None)

@@ -25,10 +25,10 @@ from workers.canary.judging import Judged, Key, judge_set
 from workers.canary.records import canary_record, runs_on_record
 from workers.cli.context import bom_of, clear_errors, cluster_or_none, settings_of
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
 from workers.roles import CANARY_AT_ONCE, bare_judge
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.settings import Settings
 

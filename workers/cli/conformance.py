@@ -20,7 +20,6 @@ from stats.unavailable import Unavailable
 from workers.cli.answers import shown
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, notes, print_json
-from workers.cli.showing import escaped
 from workers.conformance.biases import Measurement, length, pairs_by_judge, position
 from workers.conformance.findings import Check, Result
 from workers.conformance.inputs import read_dominances, read_drafts, read_gold, read_rows, read_scores, sample_drafts
@@ -33,6 +32,7 @@ from workers.judge.build import Surroundings
 from workers.judge.cache import VerdictCache, redis_client
 from workers.judge.protocols import NoCounters
 from workers.reaching import endpoints_of, prices_of
+from workers.runtime.printable import escaped
 
 T = TypeVar("T")
 Jsonl = Path | None

@@ -14,10 +14,10 @@ from schemas.headers import headers_for
 from schemas.ids import event_id
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import console, print_json
-from workers.cli.showing import escaped
 from workers.runtime.connection import check, connection
 from workers.runtime.control import ControlState, read_control
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.records import OutRecord
 from workers.runtime.settings import Settings

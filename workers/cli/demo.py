@@ -18,12 +18,12 @@ from schemas.decisions import Decision
 from workers.bom.example import example_bom
 from workers.cli.context import clear_errors, settings_of
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
 from workers.cli.trace import render
 from workers.embedded.items import demo_items, poison_records
 from workers.local.demo import Board, Demo
 from workers.local.stage import stage
 from workers.runtime.logs import set_up
+from workers.runtime.printable import escaped
 from workers.trace.story import tell
 
 _ROWS = (

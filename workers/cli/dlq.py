@@ -24,12 +24,12 @@ from workers.cli.dlq_view import (
     table_of_groups,
 )
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
 from workers.cli.tail import bare_name
 from workers.dead_letters.register import Chosen, Entry, Place, groups
 from workers.dead_letters.replay import Order, Outcome, read_register, replay, why_not
 from workers.runtime.connection import Connection, connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.reading import Gone, read_at
 
 dlq_app = typer.Typer(name="dlq", help="List, show and replay dead letters.", no_args_is_help=True)

@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas.dead_letter import DeadLetter, original_headers
-from workers.cli.showing import cut, escaped, headers_shown, shown_bytes
+from workers.cli.showing import headers_shown, shown_bytes
 from workers.dead_letters.register import Entry, Group, Place
+from workers.runtime.printable import cut, escaped
 from workers.runtime.records import InRecord
 
 _CELL_CHARS = 120

@@ -22,11 +22,12 @@ from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import escaped, measure_of, told_vote
+from workers.cli.showing import measure_of, told_vote
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply
 from workers.reaching import endpoints_of, prices_of
+from workers.runtime.printable import escaped
 
 judge_app = typer.Typer(name="judge", help="Try a judge out, without Kafka.", no_args_is_help=True)
 

@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from workers.cli.output import console, fail, notes, print_json
-from workers.cli.showing import cut, escaped
 from workers.judge.contracts import CONTRACTS, contract_named
 from workers.judge.parsing import parse_reply
 from workers.judge.reading import Contract, ParsedReply, unparseable
+from workers.runtime.printable import cut, escaped
 
 _SHOWN_CHARS = 120
 _CONTRACTS_HELP = "The shape the judge was asked for: " + "; ".join(f"{c.name} = {c.shape}" for c in CONTRACTS.values())

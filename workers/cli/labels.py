@@ -19,7 +19,6 @@ from stats.proportions import Proportion
 from stats.unavailable import Number, Unavailable, jsonable
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
 from workers.hitl.files import FileFormat, criteria_of, read_rows, write_tasks
 from workers.hitl.label_studio import labelling_config
 from workers.hitl.life import Life, Stage
@@ -29,6 +28,7 @@ from workers.hitl.records import messages_of, publish
 from workers.hitl.rows import Key, Problem, to_label
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.settings import Settings
 
 labels_app = typer.Typer(name="labels", help="Tasks out to raters, labels back in.", no_args_is_help=True)

@@ -21,6 +21,7 @@ from workers.cli import (
     plan,
     publish,
     replay,
+    report,
     run,
     sample,
     settings,
@@ -38,8 +39,8 @@ app = typer.Typer(
 )
 
 GROUPS = (
-    demo, run, publish, tail, trace, replay, judge, conformance, bom, canary, sample, labels, control, topics, dlq,
-    settings, plan, simulate,
+    demo, run, publish, tail, trace, replay, judge, conformance, bom, canary, sample, labels, report, control,
+    topics, dlq, settings, plan, simulate,
 )  # fmt: skip
 
 for group in GROUPS:

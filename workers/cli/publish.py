@@ -18,11 +18,11 @@ from schemas.drafts import Draft
 from schemas.topics import DRAFTS
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, counted, fail, notes, print_json
-from workers.cli.showing import escaped
 from workers.publish.draft_files import Problem, from_csv, from_jsonl
 from workers.publish.records import draft_record
 from workers.runtime.connection import check, connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.settings import Settings
 

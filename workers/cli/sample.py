@@ -17,13 +17,13 @@ from schemas.topics import LABEL_TASKS, SAMPLES, TELEMETRY
 from workers.bom.labelled_set import GOLD_SET, LabelledItem, read_labelled_set
 from workers.cli.context import bom_of, clear_errors, cluster_settings
 from workers.cli.output import Exit, console, notes, print_json
-from workers.cli.showing import escaped
 from workers.hitl.drawing import CellCount, Drawn, cell_sizes, draw_audit, draw_week
 from workers.hitl.population import Population, Week, strata_of
 from workers.hitl.records import drafts_of, messages_of, publish
 from workers.hitl.tasks import Asked, ask, ask_gold, shuffled, task_id
 from workers.runtime.connection import Connection, connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import escaped
 from workers.runtime.reading import Gone
 from workers.runtime.settings import Settings
 

@@ -10,19 +10,10 @@ from typing import Any, NoReturn
 
 from schemas.headers import Headers
 from schemas.verdicts import CriterionVerdict, Vote
+from workers.runtime.printable import cut, escaped
 from workers.runtime.records import InRecord
 
 _FIELD_CHARS = 200
-
-
-def escaped(text: str) -> str:
-    """Text with everything unprintable spelled out: control characters, bidi marks, what has no width, surrogates."""
-    return "".join(char if char.isprintable() else _spelled(char) for char in text)
-
-
-def cut(text: str, limit: int) -> str:
-    """At most ``limit`` characters, and how many are left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more)"
 
 
 def shown_bytes(raw: bytes | None, *, limit: int = _FIELD_CHARS) -> str:
@@ -94,14 +85,6 @@ def _time(timestamp_ms: int) -> datetime:
     # Whoever produced the record chose its timestamp: any 64-bit number.
     bounded = min(max(timestamp_ms, 0), 253_402_300_799_000)
     return datetime.fromtimestamp(bounded / 1000, UTC)
-
-
-def _spelled(char: str) -> str:
-    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    code = ord(char)
-    return named.get(char) or (
-        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-    )
 
 
 def told_vote(vote: Vote) -> str:

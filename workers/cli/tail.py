@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from schemas.errors import SettingsError
-from schemas.topics import TOPICS
+from schemas.topics import METRICS, TOPICS
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import console, notes
 from workers.cli.showing import headline, json_line, lines
+from workers.cli.tail_metrics import tail_metrics
 from workers.runtime.connection import connection
 from workers.runtime.reading import follow, read_to_end
 from workers.runtime.records import InRecord
@@ -26,7 +27,10 @@ def register(app: typer.Typer) -> None:
 
 
 def tail(
-    topic: Annotated[str, typer.Argument(help="Name as in `assay topics`: drafts, verdicts, served, ...")],
+    topic: Annotated[
+        str | None, typer.Argument(help="Name as in `assay topics`: drafts, verdicts, served, ...")
+    ] = None,
+    metrics: Annotated[bool, typer.Option("--metrics", help="The week's figures as a table, and each news.")] = False,
     from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Everything there is, then follow.")] = False,
     to_end: Annotated[bool, typer.Option("--to-end", help="Everything there is, then stop.")] = False,
     item: Annotated[str | None, typer.Option(help="Only records with this key.")] = None,
@@ -35,7 +39,13 @@ def tail(
 ) -> None:
     """Follow a topic from now on; Ctrl-C ends it. Reading disturbs no worker."""
     with clear_errors(), contextlib.suppress(KeyboardInterrupt):
+        if (topic is None) is not metrics:
+            raise SettingsError("name one topic, or give --metrics; `assay topics` lists the topics")
         settings = cluster_settings()
+        if topic is None:
+            kafka, name = connection(settings), settings.topic_prefix + METRICS.name
+            asyncio.run(tail_metrics(kafka, name, to_end=to_end, limit=limit, as_json=as_json))
+            return
         name = settings.topic_prefix + bare_name(topic, settings.topic_prefix)
         if not to_end:
             notes.print(f"following {name}; Ctrl-C ends", highlight=False, style="dim")

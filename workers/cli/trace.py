@@ -16,9 +16,10 @@ from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, DraftVerdict
 from workers.cli.context import clear_errors, cluster_settings
 from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import cut, escaped, measure_of, told_vote
+from workers.cli.showing import measure_of, told_vote
 from workers.runtime.connection import connection
 from workers.runtime.naming import Names
+from workers.runtime.printable import cut, escaped
 from workers.runtime.settings import Settings
 from workers.trace.collect import records_of
 from workers.trace.story import Attempt, Round, Story, tell
@@ -71,6 +72,9 @@ def _round(number: int, one: Round) -> Tree:
     for decision in one.decisions.values():
         causes = "".join(f", {criterion}: {cause}" for criterion, cause in decision.causes.items())
         tree.add(_line(f"decision: {decision.decision} at attempt {decision.attempt}{causes}", "bold"))
+    for abandoned in one.abandoned.values():
+        since = f"{abandoned.abandoned_at:%Y-%m-%d %H:%M} UTC"
+        tree.add(_line(f"nobody answered the request after attempt {abandoned.attempt}: abandoned {since}", "yellow"))
     if not one.decisions:
         tree.add(_line("no decision yet: the round is open", "yellow"))
     if len(one.decisions) > 1:
@@ -129,6 +133,7 @@ def document(story: Story) -> dict[str, Any]:
                 "attempts": [_attempt_document(a) for a in sorted(one.attempts.values(), key=lambda a: a.number)],
                 "served": [served.model_dump(mode="json") for served in one.served.values()],
                 "decisions": [decision.model_dump(mode="json") for decision in one.decisions.values()],
+                "abandoned": [abandoned.model_dump(mode="json") for abandoned in one.abandoned.values()],
                 "human_queue": one.queued.model_dump(mode="json") if one.queued else None,
             }
             for one in story.rounds.values()

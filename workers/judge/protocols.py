@@ -31,7 +31,7 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked. ``schema`` is the JSON Schema of the reply.
+    """What a model is asked. ``schema`` is the JSON Schema of the reply, as vendors' strict modes take it.
 
     ``draft``, and whether a comparison shows the rival first (``swapped``), serve recorded and scripted judges alone.
     """

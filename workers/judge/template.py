@@ -130,7 +130,15 @@ def _item(item: ContextItem) -> str:
     # Keys are sorted as the judged hash sorts them: drafts that share a hash share a prompt.
     whole = {"role": item.role, "metadata": item.metadata}
     encoded = json.dumps(whole, ensure_ascii=False, sort_keys=True)
-    return _JSON_STRING.sub(lambda found: json.dumps(neutralise(json.loads(found[0])), ensure_ascii=False), encoded)
+    return _JSON_STRING.sub(_neutral, encoded)
+
+
+def _neutral(found: re.Match[str]) -> str:
+    """A JSON string with its text neutralised; most are as they should be."""
+    written = found[0]
+    if "\\" not in written and neutralise(plain := written[1:-1]) is plain:
+        return written
+    return json.dumps(neutralise(json.loads(written)), ensure_ascii=False)
 
 
 def _text_of(slot: str, draft: Draft, *, swapped: bool) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from schemas.bom import Bom
-from schemas.ids import event_id
-from schemas.revisions import RevisionNote, RevisionRequest
+from schemas.revisions import RevisionNote, RevisionRequest, revision_id_after
 from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, DraftVerdict
 from workers.judge import sanitise_span
@@ -15,7 +14,7 @@ from workers.judge import sanitise_span
 def revision_request(verdict: DraftVerdict, bom: Bom, *, now: datetime) -> RevisionRequest:
     """The request for the next attempt. Its id derives from the verdict, so that a replay asks the same thing."""
     return RevisionRequest(
-        event_id=event_id("revision_request", verdict.event_id, verdict.judged_sha256, verdict.bom_version),
+        event_id=revision_id_after(verdict.draft_event_id, verdict.judged_sha256, verdict.bom_version),
         item_id=verdict.item_id,
         attempt=verdict.attempt,
         next_attempt=verdict.attempt + 1,

@@ -20,6 +20,11 @@ Oversize = Callable[[InRecord, OutputTooLarge], Sequence[OutRecord]]
 """What to produce instead of outputs of which one is too large."""
 
 
+BEGUN_TOGETHER = 8
+"""Most records that begin in one round of the loop. Those that begin together ask the model together and are answered
+together, again and again: with hundreds at once the loop has nothing to do, and then everything."""
+
+
 class Slots:
     """The tasks that run records. A slot lives while something is ready; ``fill`` starts as many as are needed."""
 
@@ -42,6 +47,8 @@ class Slots:
         self._running: dict[asyncio.Task[None], Taken | None] = {}
         self._sending: set[asyncio.Task[None]] = set()
         self._ramping = False
+        self._last: asyncio.Task[None] | None = None
+        self._going_on = 0  # slots that took another record in this round of the loop, after a wait
         self._drains: list[tuple[Sequence[OpenPartition], asyncio.Event]] = []
         self.holds = 0
         """Counts up at every hold: a result that was under way then is thrown away."""
@@ -55,7 +62,7 @@ class Slots:
             self._ramp(1)
 
     def _ramp(self, count: int) -> None:
-        count = min(count, self._lanes.ready, self._concurrency - len(self._running))
+        count = min(count, BEGUN_TOGETHER, self._lanes.ready, self._concurrency - len(self._running))
         for _ in range(count):
             task = asyncio.create_task(self._slot())
             self._running[task] = None
@@ -96,12 +103,13 @@ class Slots:
         await asyncio.gather(*late, return_exceptions=True)
 
     async def _slot(self) -> None:
-        """Run one record after the other until none is ready."""
+        """Run one record after the other until none is ready, or enough others go on in this round of the loop."""
         task = asyncio.current_task()
         assert task is not None
         try:
             while (taken := self._lanes.take()) is not None:
                 self._running[task] = taken
+                self._last = task
                 sent = False
                 try:
                     sent = await self._run(taken, task)
@@ -109,9 +117,22 @@ class Slots:
                     self._sending.discard(task)
                     if not sent:
                         self._finish(taken, done=False)
+                if self._last is not task and not self._may_go_on():
+                    return
         finally:
             # Here and not in a callback: a slot that is counted but gone would leave ready records lying.
             del self._running[task]
+
+    def _may_go_on(self) -> bool:
+        """Asked by a slot that has waited. One that may not makes room for a new slot, some rounds later."""
+        if not self._going_on:
+            asyncio.get_running_loop().call_soon(self._next_round)
+        self._going_on += 1
+        return self._going_on <= BEGUN_TOGETHER
+
+    def _next_round(self) -> None:
+        self._going_on = 0
+        self.fill()
 
     async def _run(self, taken: Taken, task: asyncio.Task[None]) -> bool:
         """True when the outputs are on their way: the record is finished when they are confirmed."""

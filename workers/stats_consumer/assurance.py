@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import orjson
 
 from schemas.alerts import Alert
 from schemas.bom import Bom
+from schemas.decisions import RoundAbandoned
 from schemas.ids import event_id
 from schemas.message import Message
 from schemas.reports import Figure, Health, MetricReport
@@ -26,6 +27,7 @@ from workers.stats_consumer.generator_health import generator_figures
 from workers.stats_consumer.judge_health import judge_figures
 from workers.stats_consumer.observing import Series
 from workers.stats_consumer.outcome import Outcome
+from workers.stats_consumer.rounds import Round
 from workers.stats_consumer.rules import DEFAULT_RULES, Rules
 from workers.stats_consumer.served_check import served_figures
 from workers.stats_consumer.week import Week, weeks_of
@@ -78,7 +80,7 @@ class Assurance:
 
     def assess(self, fold: Fold, *, now: datetime) -> list[Message]:
         """Also lets time pass in the fold: rounds are given up, weeks become final, old ones are forgotten."""
-        fold.abandon(before=now - self._terms.revision_ttl)
+        abandoned = [self._abandoned(r) for r in fold.abandon(before=now - self._terms.revision_ttl)]
         fold.close(last_closed(now, lateness=self._terms.label_wait))
         first = pane_of(now) - self._terms.weeks_kept
         fold.forget(before=first)
@@ -92,7 +94,7 @@ class Assurance:
             of_leading = [r for r in reports if r.bom_version == leading]
             newest = max(of_leading, key=lambda r: r.window, default=None)
             self._listener(alerts, newest, self._book.firing())
-        return [*reports, *alerts]
+        return [*abandoned, *reports, *alerts]
 
     def changes(self) -> Rows:
         changes, self._changes = self._changes, {}
@@ -173,6 +175,15 @@ class Assurance:
             *band_figures(band_checks(week, self._rules)),
             *served,
         ]
+
+    def _abandoned(self, round_: Round) -> RoundAbandoned:
+        """The same message, however often it is found: nothing in it depends on when this worker looked."""
+        judged_at, attempt = datetime.fromtimestamp(round_.last_at, tz=UTC), max(round_.attempts, default=0)
+        return RoundAbandoned(
+            event_id=event_id("round_abandoned", round_.round_id, attempt), item_id=round_.item_id,
+            round_id=round_.round_id, attempt=attempt, bom_version=round_.bom_version, judged_at=judged_at,
+            abandoned_at=judged_at + self._terms.revision_ttl,
+        )  # fmt: skip
 
     def _forget(self, first: int) -> None:
         for name in [name for name in self._said if int(name.rsplit("|", 1)[1]) < first]:

@@ -30,6 +30,7 @@ CANARY = "#canary"  # stratum = day; item|criterion|kind|outcome
 DEAD_LETTERS = "#dead_letters"  # topic|kind
 
 RESTARTED, ABANDONED, CONFLICT, TWO_TEXTS = "restarted", "abandoned", "conflict", "two_texts"
+WRONG_REVISION = "wrong_revision"  # an attempt that does not quote the request it must answer
 FIRST, REVISED = "first", "revised"  # strata of the gate and of criteria: first drafts, later ones
 GENERATOR = "generator:"  # + model: a slice
 

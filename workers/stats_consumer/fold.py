@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import orjson
 
 from schemas.canary import CanaryRun
-from schemas.decisions import ItemDecision
+from schemas.decisions import ItemDecision, RoundAbandoned
 from schemas.labels import HumanLabel, SampledItem
 from schemas.message import Message
 from schemas.telemetry import AttemptRecord
@@ -29,6 +29,7 @@ from workers.stats_consumer.cells import (
     ROUNDS,
     STATUS,
     TWO_TEXTS,
+    WRONG_REVISION,
     Key,
     Mark,
 )
@@ -64,6 +65,8 @@ class Fold:
             self._attempt(message)
         elif isinstance(message, ItemDecision):
             self._decision(message)
+        elif isinstance(message, RoundAbandoned):
+            self._abandoned(message)
         elif isinstance(message, HumanLabel):
             self._label(message)
         elif isinstance(message, SampledItem):
@@ -160,6 +163,8 @@ class Fold:
         round_ = self.rounds.by_id[record.round_id]
         if first_time:
             self._add(attempt_marks(record, pane=pane, watched=self._watched))
+            if wrong := self.rounds.answered_wrongly(record):
+                self._add([_status(record.bom_version, WRONG_REVISION, pane)], wrong)
         elif self.rounds.another_text(record):
             self._add([_status(record.bom_version, TWO_TEXTS, pane)])
         self._restate(round_, None)
@@ -175,6 +180,12 @@ class Fold:
             self._restate(self.rounds.by_id[decision.round_id], None)
         elif self.rounds.conflicts(decision):
             self._add([_status(decision.bom_version, CONFLICT, pane)])
+
+    def _abandoned(self, said: RoundAbandoned) -> None:
+        """Our own word, read again after the counts were lost: it holds unless an answer has come since."""
+        round_ = self.rounds.by_id.get(said.round_id)
+        if round_ is not None and round_.open and round_.status is None and max(round_.attempts) == said.attempt:
+            self._restate(round_, ABANDONED)
 
     def _label(self, label: HumanLabel) -> None:
         unit = self.units.get(label.task_id)

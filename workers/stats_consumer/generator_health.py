@@ -13,7 +13,7 @@ from workers.stats_consumer.figure import share, value
 from workers.stats_consumer.week import Week
 
 _G = Health.GENERATOR
-_STATUSES = ("restarted", "abandoned", "two_texts")
+_STATUSES = ("restarted", "abandoned", "two_texts", "wrong_revision")
 
 
 def generator_figures(week: Week, *, retry_budget: int) -> Iterator[Figure]:

@@ -8,13 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 import orjson
 
 from schemas.decisions import ItemDecision
+from schemas.revisions import revision_id_after
 from schemas.telemetry import AttemptRecord
+from schemas.verdicts import AttemptOutcome
 
 _ID_CHARS = 13  # of an event id: enough to tell two attempts of one round apart
+
+
+class Heard(NamedTuple):
+    """One attempt, its ids cut. ``asks`` is the revision request it led to, ``answers`` the one it quotes, or empty."""
+
+    draft_id: str
+    failed: tuple[str, ...]
+    asks: str
+    answers: str
 
 
 @dataclass(slots=True)
@@ -26,7 +38,7 @@ class Round:
     bom_version: str
     first_at: float = 0.0  # of attempt 0; 0 = not seen yet
     last_at: float = 0.0
-    attempts: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)  # id, failed criteria
+    attempts: dict[int, Heard] = field(default_factory=dict)
     decided: tuple[str, int, str] | None = None  # decision, attempt, judged_sha256
     status: str | None = None
     status_pane: int = 0
@@ -39,10 +51,10 @@ class Round:
     @property
     def failed(self) -> dict[int, tuple[str, ...]]:
         """Attempt -> the criteria it failed."""
-        return {attempt: failed for attempt, (_, failed) in self.attempts.items()}
+        return {attempt: heard.failed for attempt, heard in self.attempts.items()}
 
     def row(self) -> bytes:
-        attempts = [[attempt, id_, failed] for attempt, (id_, failed) in self.attempts.items()]
+        attempts = [[attempt, *heard] for attempt, heard in self.attempts.items()]
         return orjson.dumps(
             [self.item_id, self.bom_version, self.first_at, self.last_at, attempts, self.decided, self.status,
              self.status_pane, self.others]
@@ -51,7 +63,7 @@ class Round:
     @classmethod
     def of(cls, round_id: str, row: bytes) -> Round:
         item, bom, first, last, attempts, decided, status, pane, others = orjson.loads(row)
-        heard = {attempt: (id_, tuple(failed)) for attempt, id_, failed in attempts}
+        heard = {attempt: Heard(id_, tuple(failed), asks, answers) for attempt, id_, failed, asks, answers in attempts}
         return cls(round_id, item, bom, first, last, heard, tuple(decided) if decided else None, status, pane, others)
 
 
@@ -71,7 +83,13 @@ class Rounds:
         if record.attempt in round_.attempts:
             return False
         failed = tuple(v.criterion_id for v in record.verdicts if v.label == "fail")
-        round_.attempts[record.attempt] = (record.draft_event_id[:_ID_CHARS], failed)
+        asks = ""
+        if record.attempt_outcome is AttemptOutcome.REVISE:
+            asks = revision_id_after(record.draft_event_id, record.judged_sha256, record.bom_version)
+        answers = record.revision_id or ""
+        round_.attempts[record.attempt] = Heard(
+            record.draft_event_id[:_ID_CHARS], failed, asks[:_ID_CHARS], answers[:_ID_CHARS]
+        )
         at = record.judged_at.timestamp()
         round_.last_at = max(round_.last_at, at)
         if record.attempt == 0:
@@ -82,7 +100,16 @@ class Rounds:
         """Whether this attempt of the round was counted with another draft; True once for each."""
         id_ = record.draft_event_id[:_ID_CHARS]
         round_ = self.by_id[record.round_id]
-        return round_.attempts[record.attempt][0] != id_ and self._news(round_, id_)
+        return round_.attempts[record.attempt].draft_id != id_ and self._news(round_, id_)
+
+    def answered_wrongly(self, record: AttemptRecord) -> int:
+        """Of this attempt and the next one: how many quote another request than the attempt before led to.
+
+        To be asked when the attempt is heard for the first time: in whatever order two come, the second one tells.
+        """
+        attempts, n = self.by_id[record.round_id].attempts, record.attempt
+        pairs = [(attempts.get(at - 1), attempts.get(at)) for at in (n, n + 1)]
+        return sum(one.asks != two.answers for one, two in pairs if one is not None and two is not None)
 
     def ended(self, decision: ItemDecision) -> bool:
         """Close the round. False when it was closed before."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from schemas.decisions import HumanQueueItem, ItemDecision, ServedOutput, Withdrawal
+from schemas.decisions import HumanQueueItem, ItemDecision, RoundAbandoned, ServedOutput, Withdrawal
 from schemas.drafts import Draft
 from schemas.message import Message
 from schemas.revisions import RevisionRequest
@@ -46,6 +46,7 @@ class Round:
     decisions: dict[str, ItemDecision] = field(default_factory=dict)  # by event id: more than one is a conflict
     served: dict[str, ServedOutput] = field(default_factory=dict)
     queued: HumanQueueItem | None = None
+    abandoned: dict[str, RoundAbandoned] = field(default_factory=dict)
 
     def attempt(self, number: int) -> Attempt:
         return self.attempts.setdefault(number, Attempt(number))
@@ -90,6 +91,8 @@ def _add(story: Story, seen: Seen) -> None:
             attempt.request = attempt.request or request
         case ItemDecision() as decision:
             story.round(decision.round_id).decisions.setdefault(decision.event_id, decision)
+        case RoundAbandoned() as abandoned:
+            story.round(abandoned.round_id).abandoned.setdefault(abandoned.event_id, abandoned)
         case ServedOutput() as served:
             story.round(served.round_id).served.setdefault(served.event_id, served)
         case HumanQueueItem() as queued:

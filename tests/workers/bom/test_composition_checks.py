@@ -49,6 +49,9 @@ def gate(first: str, second: str) -> dict[str, Any]:
         ({"j": {"kind": "cascade", "first": "small", "second": "large", "settles": ["abstain"]}}, "settles"),
         ({"j": {"kind": "cascade", "first": "small", "second": "large", "clear": {"fail_up_to": 1, "pass_from": 5}}},
          "clear cases are scores"),
+        ({"j": {"kind": "cascade", "first": "small", "second": "large", "min_probability": 0.9}}, "logprobs: true"),
+        ({"j": {"kind": "cascade", "first": "k", "second": "large", "min_probability": 0.9},
+          "k": panel("small", "third")}, "logprobs: true"),
         ({"j": {"kind": "jury"}}, "kind"),
         ({"j": panel("small", "large", extra=1)}, "extra"),
         (
@@ -86,6 +89,24 @@ def test_a_composition_that_cannot_work_is_refused(compositions: dict[str, Any],
 def test_a_criterion_whose_form_or_audit_does_not_hold_is_refused(criterion: dict[str, Any], message: str) -> None:
     with pytest.raises(BomError, match=message):
         bom_of({**C1, "judge": "small", **criterion})
+
+
+def test_a_fallback_of_the_judges_family_is_no_stranger_either() -> None:
+    bindings = family_of_three(j=gate("small", "large"))
+    bindings["judges"]["large"]["fallback"] = "third"
+    bindings["judges"]["third"]["family"] = "Birch"
+    with pytest.raises(BomError, match="family 'birch'"):
+        bom_of(C1, bindings=bindings)
+    del bindings["judges"]["large"]["fallback"]
+    bom_of(C1, bindings=bindings)
+
+
+def test_a_consensus_of_a_vendor_keeps_to_its_temperatures() -> None:
+    model = {"provider": "anthropic", "model": "small@2026-09-15", "family": "birch"}
+    hot = {"kind": "consensus", "member": "small", "samples": 3, "temperature": 1.2}
+    with pytest.raises(BomError, match="no temperature above 1"):
+        bom_of(C1, bindings={"judges": {"small": model}, "compositions": {"j": hot}})
+    bom_of(C1, bindings={"judges": {"small": model}, "compositions": {"j": hot | {"temperature": 1}}})
 
 
 def test_clear_cases_lie_on_both_sides_of_the_threshold() -> None:

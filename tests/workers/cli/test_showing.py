@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from schemas.verdict_space import Cause, Choice, Label
 from schemas.verdicts import Vote
-from workers.cli.showing import cut, escaped, headline, json_line, lines, shown_bytes, told_vote
+from workers.cli.showing import headline, json_line, lines, shown_bytes, told_vote
+from workers.runtime.printable import cut, escaped
 from workers.runtime.records import InRecord
 
 hostile_text = st.text(st.characters(), max_size=60)

@@ -9,6 +9,7 @@ from schemas.canary import CanaryRun, CanaryVerdict
 from schemas.decisions import Decision, ItemDecision, ServedStatus
 from schemas.ids import event_id, sha256_text
 from schemas.labels import HumanLabel, HumanVote, LabelStage, SampledItem, TaskKind
+from schemas.revisions import revision_id_after
 from schemas.telemetry import AttemptRecord, BomExcerpt
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, Usage
@@ -60,14 +61,20 @@ def attempt(
     )  # fmt: skip
     draft_id = event_id("draft", item, restart, number, text)
     judged = sha256_text(f"{item}{text}{number}")
+    asked = revision_id_after(*before(item, number, restart), bom) if number else None
     return AttemptRecord(
         event_id=event_id("attempt_record", draft_id, judged, bom), item_id=item, attempt=number,
-        round_id=round_of(item, restart), revision_id=None, draft_event_id=draft_id, draft_uri="kafka://d/0/0",
+        round_id=round_of(item, restart), revision_id=asked, draft_event_id=draft_id, draft_uri="kafka://d/0/0",
         draft_sha256=judged, judged_sha256=judged, draft_chars=chars, attempt_outcome=AttemptOutcome(outcome),
         bom_version=bom, bom=_EXCERPT, enforced=True, generator_model=generator, slices=tuple(slices),
         verdicts=verdicts, flags=tuple(flags), latency_ms=latency_ms, cost_usd=cost_usd, input_tokens=100,
         output_tokens=20, model_calls=len(verdicts), cached_verdicts=0, created_at=None, judged_at=at,
     )  # fmt: skip
+
+
+def before(item: str, number: int, restart: int) -> tuple[str, str]:
+    """Event id and judged hash of the draft that attempt ``number`` mends."""
+    return event_id("draft", item, restart, number - 1, "text"), sha256_text(f"{item}text{number - 1}")
 
 
 def decided(

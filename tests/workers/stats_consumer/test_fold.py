@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.decisions import ItemDecision
+from schemas.decisions import ItemDecision, RoundAbandoned
 from schemas.message import Message
 from schemas.telemetry import AttemptRecord
 from schemas.verdict_space import Flag
 from stats.cells import EVERYTHING, GATE, Cells
 from tests.workers.stats_consumer.said import BOM, MONDAY, attempt, canary, decided, in_week, sampled, vote
+from tests.workers.stats_consumer.simulated import EXAMPLE
+from workers.stats_consumer.assurance import Assurance
 from workers.stats_consumer.cells import (
     ABANDONED,
     ATTRIBUTION,
@@ -28,6 +30,7 @@ from workers.stats_consumer.cells import (
     ROUNDS,
     STATUS,
     TWO_TEXTS,
+    WRONG_REVISION,
     PanelItem,
 )
 from workers.stats_consumer.fold import Fold
@@ -155,6 +158,26 @@ def test_a_round_without_an_answer_is_abandoned_and_comes_back_with_its_next_att
     fold.apply(attempt("a", 1, {"c1": "fail"}, at=in_week(0, 7)))
     assert counts(fold, ROUNDS, STATUS) == {}
     assert [r.item_id for r in fold.rounds.open_rounds()] == ["a"]
+
+
+def test_our_own_word_on_an_abandoned_round_holds_until_an_answer_comes() -> None:
+    (said,) = Assurance(EXAMPLE).assess(folded([attempt("a", 0, {"c1": "fail"})]), now=in_week(1))[:1]
+    assert isinstance(said, RoundAbandoned)
+    assert (said.item_id, said.attempt, said.abandoned_at) == ("a", 0, MONDAY + timedelta(days=1))
+    rebuilt = folded([attempt("a", 0, {"c1": "fail"}), said, said])
+    assert counts(rebuilt, ROUNDS, STATUS) == {ABANDONED: 1}
+    assert not [m for m in Assurance(EXAMPLE).assess(rebuilt, now=in_week(1)) if isinstance(m, RoundAbandoned)]
+    answered = folded([attempt("a", 0, {"c1": "fail"}), attempt("a", 1, {"c1": "fail"}), said])
+    assert counts(answered, ROUNDS, STATUS) == {}
+
+
+def test_a_draft_that_quotes_another_request_is_counted_in_whatever_order_it_comes() -> None:
+    first, second = attempt("a", 0, {"c1": "fail"}), attempt("a", 1, {"c1": "fail"})
+    stray = second.model_copy(update={"revision_id": "somebody-elses"})
+    passed_already = [attempt("b"), attempt("b", 1)]
+    for said in ([first, stray, stray], [stray, first, first], passed_already):
+        assert counts(folded(said), ROUNDS, STATUS) == {WRONG_REVISION: 1}
+    assert counts(folded([second, first, attempt("a", 2)]), ROUNDS, STATUS) == {}
 
 
 def test_another_text_and_another_decision_of_one_round_are_counted_beside_the_first() -> None:

@@ -51,5 +51,11 @@ def test_order_and_repetition_change_nothing(order: tuple[int, ...]) -> None:
     assert _summary(mixed) == _summary(once)
 
 
+def test_a_round_that_nobody_answered_says_so() -> None:
+    (only,) = tell("sku-60018", [_seen("telemetry/abandoned"), _seen("telemetry/abandoned")]).rounds.values()
+    assert [one.attempt for one in only.abandoned.values()] == [1]
+    assert not only.decisions
+
+
 def test_another_item_has_no_story_here() -> None:
     assert not tell("sku-1", map(_seen, NAMES)).rounds

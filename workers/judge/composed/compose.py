@@ -9,7 +9,7 @@ from typing import NamedTuple
 from schemas.bom import ModelBinding
 from schemas.compositions import AndGate, Cascade, Composition, Consensus, Panel
 from workers.judge.composed.and_gate import AndGateJudge
-from workers.judge.composed.cascade import CascadeJudge
+from workers.judge.composed.cascade import CascadeJudge, Settles
 from workers.judge.composed.panel import PanelJudge
 from workers.judge.composed.tally import Rule
 from workers.judge.protocols import Judge
@@ -47,7 +47,7 @@ def compose(
             return AndGateJudge(name, first=first, second=second)
         case Cascade() as cascade:
             first, second = (cascade.first, named(cascade.first)), (cascade.second, named(cascade.second))
-            return CascadeJudge(name, first=first, second=second, settles=cascade.settles, clear=cascade.clear)
+            return CascadeJudge(name, first=first, second=second, settles=Settles.of(cascade))
 
 
 def samples_of(name: str, consensus: Consensus, bindings: Mapping[str, ModelBinding]) -> tuple[Leaf, ...]:

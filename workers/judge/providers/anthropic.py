@@ -18,7 +18,6 @@ from schemas.verdict_space import Cause
 from workers.judge.protocols import Question, Reply
 from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.posting import MAX_BODY_BYTES, Poster, count, mapping, utc_now, word
-from workers.judge.strict_form import strict_form
 
 VERSION: Final = "2023-06-01"
 TOOL: Final = "verdict"
@@ -65,7 +64,7 @@ def request_body(binding: ModelBinding, question: Question) -> dict[str, Any]:
     if binding.temperature is not None:
         body["temperature"] = binding.temperature
     if binding.structured_output is not StructuredOutput.NONE:
-        tool = {"name": TOOL, "description": "Give the verdict.", "input_schema": strict_form(question.schema)}
+        tool = {"name": TOOL, "description": "Give the verdict.", "input_schema": question.schema}
         body["tools"] = [tool]
         body["tool_choice"] = {"type": "tool", "name": TOOL, "disable_parallel_tool_use": True}
     return body

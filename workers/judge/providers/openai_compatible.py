@@ -17,7 +17,6 @@ from workers.judge.protocols import Question, Reply
 from workers.judge.providers.endpoint import Endpoint
 from workers.judge.providers.label_probability import label_probability
 from workers.judge.providers.posting import MAX_BODY_BYTES, Poster, count, mapping, utc_now, word
-from workers.judge.strict_form import strict_form
 
 _OURS = frozenset(
     {
@@ -76,7 +75,7 @@ def request_body(binding: ModelBinding, question: Question) -> dict[str, Any]:
 def _response_format(structured: StructuredOutput, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     match structured:
         case StructuredOutput.JSON_SCHEMA:
-            form = {"name": "verdict", "strict": True, "schema": strict_form(schema)}
+            form = {"name": "verdict", "strict": True, "schema": schema}
             return {"type": "json_schema", "json_schema": form}
         case StructuredOutput.JSON_OBJECT:
             return {"type": "json_object"}
