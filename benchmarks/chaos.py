@@ -103,13 +103,15 @@ class Result(NamedTuple):
     def forgotten(self) -> list[Changed]:
         """Drafts judged again, and otherwise, since Redis had lost what was said of them or could not be asked.
 
-        Both stand under one event id, and readers keep the first: counted, not wrong.
+        It was killed or emptied in between, or a verdict of theirs owns that it was made without it. Both stand under
+        one event id, and readers keep the first: counted, not wrong.
         """
-        return [
-            changed
-            for changed in self.found.changed
-            if any(outage.between(changed.first_at, changed.again_at) for outage in self.outages)
-        ]
+        rounds = {changed.round_id for changed in self.found.changed if self._explains(changed)}
+        return [changed for changed in self.found.changed if changed.round_id in rounds]
+
+    def _explains(self, changed: Changed) -> bool:
+        away = any(outage.between(changed.first_at, changed.again_at) for outage in self.outages)
+        return away or changed.owned
 
     @property
     def wrong(self) -> list[str]:

@@ -35,15 +35,20 @@ class Raw(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A repetition that says something else than the first one of its event id; when each was judged."""
+    """A repetition that says something else than the first one of its event id; when each was judged.
+
+    ``owned`` is True when a verdict of either says that it was made without the cache.
+    """
 
     kind: str
     event_id: str
+    round_id: str
     first_at: datetime
     again_at: datetime
+    owned: bool
 
     def __str__(self) -> str:
-        return f"changed repetition: {self.kind} {self.event_id}"
+        return f"changed repetition: {self.kind} {self.event_id}, {self.first_at.time()} and {self.again_at.time()}"
 
 
 @dataclass
@@ -118,7 +123,9 @@ def _repetitions(found: Findings, values: Iterable[Any], kind: str) -> None:
     for value in values:
         first = firsts.setdefault(value["event_id"], value)
         if _meaning(first) != _meaning(value):
-            found.changed.append(Changed(kind, value["event_id"], _judged_at(first), _judged_at(value)))
+            owned = any("cache_down" in one["flags"] for said in (first, value) for one in said.get("verdicts", ()))
+            at = _judged_at(first), _judged_at(value)
+            found.changed.append(Changed(kind, value["event_id"], value["round_id"], *at, owned))
             found.wrong.append(str(found.changed[-1]))
 
 

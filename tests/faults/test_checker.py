@@ -17,7 +17,8 @@ def draft(offset: int, key: bytes = b"sku-1") -> Raw:
 def verdict(offset: int, *, key: bytes = b"sku-1", event: str | None = None, **fields: Any) -> Raw:
     value = {
         "type": "draft_verdict", "event_id": event or f"v{offset}", "draft_uri": f"kafka://assay.drafts/0/{offset}",
-        "item_id": key.decode(), "round_id": f"r{offset}", "outcome": "serve", "judged_at": "2026-11-30T12:00:00Z",
+        "item_id": key.decode(), "round_id": f"r{offset}", "outcome": "serve", "verdicts": [],
+        "judged_at": "2026-11-30T12:00:00Z",
     }  # fmt: skip
     return Raw(0, 0, key, json.dumps(value | fields).encode(), {})
 
@@ -70,3 +71,11 @@ def test_each_kind_of_wrong_is_found(expected: str, topics: tuple[list[Raw], ...
 
 def test_a_round_that_waits_for_a_revision_needs_no_decision() -> None:
     assert kinds([draft(0)], [verdict(0, outcome="revise")], [], []) == []
+
+
+@pytest.mark.parametrize("owned", [True, False])
+def test_a_changed_repetition_says_whether_a_verdict_owned_to_be_without_the_cache(owned: bool) -> None:
+    flagged = [{"label": "abstain", "flags": ["cache_down"] if owned else ["re_asked"]}]
+    again = verdict(0, outcome="undecided", verdicts=flagged, judged_at="2026-11-30T12:00:09Z")
+    (changed,) = check([draft(0)], [verdict(0), again], [decision(0)], []).changed
+    assert (changed.owned, changed.round_id, changed.again_at.second) == (owned, "r0", 9)

@@ -52,8 +52,18 @@ def _open(one: CriterionVerdict | Vote) -> bool:
     return one.cause is not None and one.cause not in _LASTING and not one.judge.startswith("rule:")
 
 
+def _flagged_down(verdict: CriterionVerdict) -> CriterionVerdict:
+    """A model's verdict of a draft of which it is not known whether it was judged before, or that was not kept."""
+    if verdict.judge.startswith("rule:") or Flag.CACHE_DOWN in verdict.flags:
+        return verdict
+    return verdict.model_copy(update={"flags": (*verdict.flags, Flag.CACHE_DOWN)})
+
+
 class VerdictMemory:
-    """Keeps for ``ttl_s``, the first words stand. ``clock`` is the event loop's. Without Redis it just judges."""
+    """Keeps for ``ttl_s``, the first words stand. ``clock`` is the event loop's.
+
+    Without Redis it just judges, and the verdicts say so (the flag ``cache_down``).
+    """
 
     def __init__(self, cache: VerdictCache, *, ttl_s: float, counters: Counters, clock: Callable[[], float]) -> None:
         self._cache, self._ttl_s, self._counters, self._clock = cache, ttl_s, counters, clock
@@ -63,28 +73,28 @@ class VerdictMemory:
         key, started = said_key(event_id), self._clock()
         early = self._cache.ask(key)  # in the same MGET as the judge's own look into the cache
         verdicts = await judge()
-        if any(map(may_change, verdicts)):
-            return await self._kept(key, verdicts)
-        said = await self._said(early)
-        if said is None and self._clock() - started > LOOK_AGAIN_AFTER_S:
-            said = await self._said(self._cache.ask(key))
+        try:
+            if any(map(may_change, verdicts)):
+                return await self._kept(key, verdicts)
+            said = await self._said(early)
+            if said is None and self._clock() - started > LOOK_AGAIN_AFTER_S:
+                said = await self._said(self._cache.ask(key))
+        except CacheDown:
+            self._count("down")
+            return tuple(map(_flagged_down, verdicts))
         return verdicts if said is None else said
 
     async def _said(self, asked: asyncio.Future[bytes | None] | None) -> Verdicts | None:
-        try:
-            raw = None if asked is None else await asked
-        except CacheDown:
-            return None
+        """Raises CacheDown where it cannot be known."""
+        if asked is None:
+            raise CacheDown("left alone after a failure")
+        raw = await asked
         return None if raw is None else self._read(raw)
 
     async def _kept(self, key: str, verdicts: Verdicts) -> Verdicts:
         """The words that stand, ours or those that another worker kept first."""
         entry = _VERSION + _VERDICTS.dump_json(verdicts)
-        try:
-            standing = await self._cache.keep(key, entry, ttl_s=self._ttl_s)
-        except CacheDown:
-            self._count("down")
-            return verdicts
+        standing = await self._cache.keep(key, entry, ttl_s=self._ttl_s)
         if standing == entry:
             self._count("kept")
             return verdicts

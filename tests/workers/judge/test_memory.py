@@ -79,9 +79,11 @@ async def test_without_redis_it_just_judges() -> None:
     server.connected = False
     counted = Counted()
     lost = memory(fakeredis.FakeAsyncRedis(server=server), counted)
-    assert await lost.same("e-1", says(PASS)) == (PASS,)
-    assert await lost.same("e-1", says(ABSTAIN)) == (ABSTAIN,)
-    assert counted.counts["verdict_memory down"] == 1
+    rule = said(Label.PASS, judge="rule:length")
+    for verdict in (PASS, ABSTAIN):
+        flagged = verdict.model_copy(update={"flags": (Flag.CACHE_DOWN,)})
+        assert await lost.same("e-1", says(verdict, rule)) == (flagged, rule)
+    assert counted.counts["verdict_memory down"] == 2
 
 
 @pytest.mark.anyio
