@@ -17,6 +17,7 @@ from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
 from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
 from workers.judge.hedging import hedging_words
 from workers.judge.instrument import Instrument
+from workers.judge.memory import VerdictMemory
 from workers.judge.release import Release, item_decision, release
 from workers.judge.telemetry import attempt_record, excerpt_of, time_flags
 from workers.judge.wording import Wording
@@ -33,10 +34,12 @@ class JudgeWorker:
         *,
         now: Callable[[], datetime],
         audit: Instrument | None = None,
+        memory: VerdictMemory | None = None,
         hedges: frozenset[str] = frozenset(),
     ) -> None:
-        """``hedges``: words that are counted in served texts; none: nothing is counted."""
-        self._bom, self._instrument, self._now, self._audit = bom, instrument, now, audit
+        """``memory``: what was said under an event id; ``hedges``: words that are counted in served texts. Without the
+        one nothing is remembered, without the others nothing is counted."""
+        self._bom, self._instrument, self._now, self._audit, self._memory = bom, instrument, now, audit, memory
         self._excerpt = excerpt_of(bom)
         self._enforced = enforced_criteria(bom)
         self._wording, self._hedges = Wording.of(bom), hedges
@@ -45,9 +48,10 @@ class JudgeWorker:
         """Raises BadMessage for an attempt that cannot be: beyond the retry budget, or answering no request."""
         self._check_attempt(draft)
         started = time.perf_counter()
-        verdicts = await self._instrument.judge(draft)
+        id_ = event_id("draft_verdict", origin.event_id, draft.judged_sha256, self._bom.version)
+        verdicts = await self._judged(draft, id_)
         now = self._now()
-        verdict = self._draft_verdict(draft, origin, verdicts, now)
+        verdict = self._draft_verdict(draft, origin, id_, verdicts, now)
         shown = release(draft, verdict, self._bom, now=now)
         flags = (*origin.flags, *time_flags(draft.created_at, now=now), *shown.flags, *self._leaks(draft, verdict))
         latency_ms = (time.perf_counter() - started) * 1000
@@ -59,6 +63,12 @@ class JudgeWorker:
         decision = item_decision(verdict, shown.released, now=now)
         return [verdict, record, *shown.messages, *([decision] if decision else [])]
 
+    async def _judged(self, draft: Draft, verdict_id: str) -> tuple[CriterionVerdict, ...]:
+        """What the judges say; of a draft that was judged before under the same event id, what they said."""
+        if self._memory is None:
+            return await self._instrument.judge(draft)
+        return await self._memory.same(verdict_id, lambda: self._instrument.judge(draft))
+
     def _check_attempt(self, draft: Draft) -> None:
         budget = self._bom.charter.retry_budget
         if draft.attempt > budget:
@@ -69,12 +79,12 @@ class JudgeWorker:
             raise BadMessage(BadMessageKind.BAD_ATTEMPT, detail, field="drafts.revises")
 
     def _draft_verdict(
-        self, draft: Draft, origin: Origin, verdicts: tuple[CriterionVerdict, ...], now: datetime
+        self, draft: Draft, origin: Origin, id_: str, verdicts: tuple[CriterionVerdict, ...], now: datetime
     ) -> DraftVerdict:
         charter, version = self._bom.charter, self._bom.version
         labels = gated_labels(verdicts, charter.criteria.must_have, enforced=self._enforced)
         return DraftVerdict(
-            event_id=event_id("draft_verdict", origin.event_id, draft.judged_sha256, version),
+            event_id=id_,
             item_id=draft.item_id,
             attempt=draft.attempt,
             round_id=draft.revises.round_id if draft.attempt and draft.revises else origin.event_id,
