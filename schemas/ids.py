@@ -10,10 +10,7 @@ from uuid import UUID
 import orjson
 
 _NAMESPACE = UUID("6f1e8a52-3c0b-5d7e-9a41-2b8f7c6d5e40").bytes
-
-
-_FREE_BITS = ~(0xF000 << 64 | 0xC000 << 48) & (1 << 128) - 1
-_VERSION_5 = 0x5000 << 64 | 0x8000 << 48  # RFC 9562: version 5, variant 10
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}  # RFC 9562: two bits are fixed
 
 
 def event_id(*parts: str | int) -> str:
@@ -23,8 +20,8 @@ def event_id(*parts: str | int) -> str:
     """
     named = "".join([f"{len(text)}:{text}" for text in map(str, parts)])
     digest = hashlib.sha1(_NAMESPACE + named.encode("utf-8", "surrogatepass"), usedforsecurity=False)
-    x = f"{int.from_bytes(digest.digest()[:16]) & _FREE_BITS | _VERSION_5:032x}"
-    return f"{x[:8]}-{x[8:12]}-{x[12:16]}-{x[16:20]}-{x[20:]}"
+    x = digest.hexdigest()
+    return f"{x[:8]}-{x[8:12]}-5{x[13:16]}-{_VARIANT[x[16]]}{x[17:20]}-{x[20:32]}"
 
 
 def sha256_text(text: str) -> str:

@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 from schemas.bom import Bom
 from schemas.drafts import Draft
 from schemas.ids import event_id
+from schemas.ours import unchecked
 from schemas.telemetry import AttemptRecord, BomExcerpt
 from schemas.verdict_space import Flag
 from schemas.verdicts import CriterionVerdict, DraftVerdict, Usage
 
 AHEAD = timedelta(minutes=5)
 BEHIND = timedelta(days=30)
+
+_attempt_record = unchecked(AttemptRecord)
 
 
 def attempt_record(
@@ -27,7 +30,7 @@ def attempt_record(
 ) -> AttemptRecord:
     """One record for one attempt. ``flags`` are those of the draft as a whole; verdicts carry their own."""
     usages = [v.usage for v in verdict.verdicts]
-    return AttemptRecord(
+    return _attempt_record(
         event_id=event_id("attempt_record", verdict.draft_event_id, verdict.judged_sha256, verdict.bom_version),
         item_id=draft.item_id,
         attempt=draft.attempt,
