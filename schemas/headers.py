@@ -80,6 +80,5 @@ def _time(at: datetime) -> _Header:
 
 
 def _passed_on(trace: Trace) -> Headers:
-    return tuple(
-        (name, value.encode()) for name, value in zip((TRACEPARENT, TRACESTATE), trace, strict=True) if value is not None
-    )
+    rows = zip((TRACEPARENT, TRACESTATE), trace, strict=True)
+    return tuple((name, value.encode()) for name, value in rows if value is not None)

@@ -21,7 +21,8 @@ def unchecked(model: Callable[P, Made]) -> Callable[P, Made]:
     by mypy as for the constructor; that what is built reads back equal is checked by tests. An argument that is missing
     cannot be encoded.
     """
-    blank = _blank(cast("type[Part]", model))
+    of = cast("type[Any]", model)
+    blank = _blank(of)
     set_fields, known = set(blank), len(blank)
     new, put = object.__new__, object.__setattr__
 
@@ -29,7 +30,7 @@ def unchecked(model: Callable[P, Made]) -> Callable[P, Made]:
         fields = blank | values  # the model's order, which is the order in the record
         if len(fields) != known:
             raise TypeError(f"{model} has no field {(values.keys() - blank.keys())!r}")
-        made = new(cast("type[Made]", model))
+        made: Made = new(of)
         put(made, "__dict__", fields)
         put(made, "__pydantic_fields_set__", set_fields)
         put(made, "__pydantic_extra__", None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from schemas.message import Emitted, EventId, Name, Part, Sha256, UtcTime
-from schemas.verdict_space import Cause, Choice, Flag, Label
+from schemas.verdict_space import Cause, Choice, Flag, Label, Menu
 
 MAX_REASON_CHARS = 600
 """S2 8.1: the longest reason a judge may give."""
@@ -98,7 +97,7 @@ class CriterionVerdict(Part):
         return self
 
 
-class AttemptOutcome(StrEnum):
+class AttemptOutcome(Menu):
     """The gate's word on one attempt. S2 8.4 calls the first three pass, fail_revise and fail_drop."""
 
     SERVE = "serve"
