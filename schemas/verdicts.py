@@ -85,14 +85,11 @@ class CriterionVerdict(Part):
     votes: Annotated[tuple[Vote, ...], Field(max_length=MAX_VOTES)] = ()
 
     @model_validator(mode="after")
-    def _no_measure_without_a_decision(self) -> Self:
-        if not self.label.decided and (self.score is not None or self.preference is not None):
+    def _cause_beside_every_non_decision_and_no_measure(self) -> Self:
+        decided = self.label.decided
+        if not decided and (self.score is not None or self.preference is not None):
             raise ValueError(f"label {self.label} with a score or a preference: a non-decision measures nothing")
-        return self
-
-    @model_validator(mode="after")
-    def _cause_beside_every_non_decision(self) -> Self:
-        if self.label.decided == (self.cause is not None):
+        if decided == (self.cause is not None):
             raise ValueError(f"label {self.label} with cause {self.cause}: a cause belongs to non-decisions, always")
         return self
 
