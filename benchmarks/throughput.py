@@ -63,6 +63,7 @@ def _compared(
             f"{len(outs)} records and {sum(size for _, size in outs):,} bytes out a draft; nothing dropped",
             f"CPU a draft {1e6 * statistics.median(m[1] for m in mine):,.0f} us "
             f"(bare loop {1e6 * statistics.median(b[1] for b in base):,.0f} us): {last.shares()}",
+            f"{sum(run.counted['assay_commits_refused_total'] for run, _ in pairs):.0f} commits refused",
         ),
     )
 
