@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
+from pydantic_core import PydanticUndefined
+
 from schemas.message import Part
 
 P = ParamSpec("P")
@@ -15,7 +17,7 @@ Made = TypeVar("Made")
 
 
 def unchecked(model: Callable[P, Made]) -> Callable[P, Made]:
-    """The constructor of a frozen model, without its validation: the same arguments, by name, a tenth of the time.
+    """The constructor of a frozen model, without its validation: the same arguments, by name, in half the time.
 
     Values must be what validation would have made of them: tuples, times in UTC, no numbers as text. Types are checked
     by mypy as for the constructor; that what is built reads back equal is checked by tests. An argument that is missing
@@ -41,10 +43,9 @@ def unchecked(model: Callable[P, Made]) -> Callable[P, Made]:
 
 
 def _blank(model: type[Part]) -> dict[str, Any]:
-    return {
-        name: _MISSING if field.is_required() else field.get_default(call_default_factory=True)
-        for name, field in model.model_fields.items()
-    }
+    """Every field in the model's order, with its default; a field without one, or with a factory, must be given."""
+    defaults = {name: field.get_default() for name, field in model.model_fields.items()}
+    return {name: _MISSING if default is PydanticUndefined else default for name, default in defaults.items()}
 
 
 _MISSING: Final = object()
