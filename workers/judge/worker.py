@@ -12,6 +12,7 @@ from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
 from schemas.ids import event_id
 from schemas.message import Message
+from schemas.ours import unchecked
 from schemas.verdict_space import Flag
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
 from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
@@ -22,6 +23,8 @@ from workers.judge.release import Release, item_decision, release
 from workers.judge.telemetry import attempt_record, excerpt_of, time_flags
 from workers.judge.wording import Wording
 from workers.runtime.origin import Origin
+
+_made_verdict = unchecked(DraftVerdict)
 
 
 class JudgeWorker:
@@ -83,7 +86,7 @@ class JudgeWorker:
     ) -> DraftVerdict:
         charter, version = self._bom.charter, self._bom.version
         labels = gated_labels(verdicts, charter.criteria.must_have, enforced=self._enforced)
-        return DraftVerdict(
+        return _made_verdict(
             event_id=id_,
             item_id=draft.item_id,
             attempt=draft.attempt,

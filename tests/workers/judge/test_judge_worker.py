@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 import pytest
 
 from schemas.bom import Bom, OnDrop, OnJudgeUnavailable
+from schemas.codec import decode, encode
 from schemas.decisions import Decision, HumanQueueItem, ItemDecision, ServedOutput, ServedStatus
 from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
 from schemas.message import Message
 from schemas.telemetry import AttemptRecord
+from schemas.topics import topic_of
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict, Usage
 from tests.workers.judge.specimens import BOM, NOW, bom_with, draft, said
@@ -40,7 +42,10 @@ class Says:
 async def judge(bom: Bom, given: Draft, labels: dict[str, Label], **more: Any) -> list[Message]:
     judges = [CriterionJudge(c, rules=None, model=Says(said(c, label, **more))) for c, label in labels.items()]
     worker = JudgeWorker(bom, Instrument(judges, deadline_s=5), now=lambda: NOW)
-    return await worker(given, ORIGIN)
+    messages = await worker(given, ORIGIN)
+    for message in messages:  # they are built without validation: readers must find them valid, and equal
+        assert decode(topic_of(message), encode(message)).message == message
+    return messages
 
 
 def one(messages: list[Message], kind: type[M]) -> M:
