@@ -44,9 +44,13 @@ def look(done: int) -> Seen:
 
 
 async def watched(
-    work: Callable[[asyncio.Event, Callable[[], None]], Awaitable[None]], done: Callable[[], int], count: int
+    work: Callable[[asyncio.Event, Callable[[], None]], Awaitable[None]],
+    done: Callable[[], int],
+    count: int,
+    *,
+    tick_s: float = TICK_S,
 ) -> None:
-    """Run ``work`` until ``done`` reaches ``count``; print what was seen."""
+    """Run ``work`` until ``done`` reaches ``count``; print what was seen, a look every ``tick_s``."""
     stop, ready, sampler = asyncio.Event(), asyncio.Event(), Sampler()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     task = asyncio.ensure_future(work(stop, ready.set))
@@ -55,7 +59,7 @@ async def watched(
     series: list[Seen] = [look(0)]
     sampler.start()
     while not stop.is_set() and not task.done() and series[-1].done < count:
-        await asyncio.sleep(TICK_S)
+        await asyncio.sleep(tick_s)
         series.append(look(done()))
     sampler.stop()
     stop.set()
@@ -77,7 +81,7 @@ async def judge(job: dict[str, Any]) -> None:
         collect_less()  # as ``assay run`` does
         await run_role(ROLES["judge"], settings, metrics=metrics, stop=stop, ready=ready)
 
-    await watched(work, done, job["count"])
+    await watched(work, done, job["count"], tick_s=job.get("tick_s", TICK_S))
 
 
 async def bare(job: dict[str, Any]) -> None:

@@ -137,6 +137,12 @@ class Child:
         self._process.communicate()
         self._end_input()
 
+    @property
+    def rss_mib(self) -> float:
+        """Its resident memory now."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
     def end(self) -> Run:
         self._end_input()
         return self.result()
@@ -145,8 +151,8 @@ class Child:
         if self._input is not None:
             self._input.close()
 
-    def result(self) -> Run:
-        out, _ = self._process.communicate(timeout=LONGEST_RUN_S)
+    def result(self, *, longest_s: float = LONGEST_RUN_S) -> Run:
+        out, _ = self._process.communicate(timeout=longest_s)
         if self._process.returncode:
             raise RuntimeError(f"a measured process ended with code {self._process.returncode}")
         found = json.loads(out)

@@ -34,9 +34,11 @@ from workers.canary.records import canary_record, runs_on_record
 from workers.canary.schedule import keep_running
 from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
+from workers.judge.hedging import hedges_of
 from workers.judge.instrument import Instrument
 from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
+from workers.judge.memory import VerdictMemory
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.endpoints import Endpoints
 from workers.judge.worker import JudgeWorker
@@ -139,7 +141,11 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
         around = with_purse(bom, await _surroundings(settings, bom, metrics, stack))
-        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), now=_now)
+        audit, memory = build_audit(bom, around), _memory(settings, bom, around)
+        judge = JudgeWorker(
+            bom, build_instrument(bom, around), audit=audit, now=_now, memory=memory,
+            hedges=hedges_of(settings.hedging_words),
+        )  # fmt: skip
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)
@@ -150,12 +156,20 @@ async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterato
         yield route(DRAFTS, told, settings, worker="judge", metrics=metrics, now=_now, bom_version=bom.version)
 
 
+def _memory(settings: Settings, bom: Bom, around: Surroundings) -> VerdictMemory | None:
+    """For judges that may change their mind; rules never do."""
+    if around.cache is None or not any(criterion.judge for criterion in bom.charter.criteria.must_have):
+        return None
+    ttl_s = settings.redelivery_horizon_s
+    return VerdictMemory(around.cache, ttl_s=ttl_s, counters=around.counters, clock=around.clock)
+
+
 async def _surroundings(settings: Settings, bom: Bom, metrics: Metrics, stack: AsyncExitStack) -> Surroundings:
     loop, rng = asyncio.get_running_loop(), random.Random()
     counters = _Counting(metrics)
     cache = spending = None
     if settings.redis is None:
-        event("no_cache", reason="ASSAY_REDIS is not set")
+        event("no_cache", reason="ASSAY_REDIS is not set: a draft that comes again is judged again, perhaps otherwise")
     else:
         url = settings.redis.get_secret_value()
         cache = VerdictCache(redis_client(url), counters=counters, clock=loop.time, rng=rng)

@@ -48,7 +48,7 @@ class Scenario:
     """Topics of their own, a handful of worker processes, and everything they did."""
 
     def __init__(self, kafka: str, unique: Callable[[str], str], folder: Path, *, session_s: float = 2.0) -> None:
-        """A real Kafka accepts no session shorter than 6 s; the embedded broker is quick with a short one."""
+        """A killed worker is missed for ``session_s``; a real Kafka takes as few as its configuration lets it."""
         self.kafka, self.session_s = kafka, session_s
         self.drafts, self.out, self.group = unique("drafts"), unique("out"), unique("group")
         self.log = folder / "log"

@@ -21,7 +21,7 @@ def broker(request):
 @pytest.fixture
 async def scenario(broker, request, unique, tmp_path):
     kafka = request.getfixturevalue("services").kafka if broker == "embedded" else request.getfixturevalue("real_kafka")
-    made = Scenario(kafka, unique, tmp_path, session_s=2.0 if broker == "embedded" else 6.0)
+    made = Scenario(kafka, unique, tmp_path)
     if broker == "embedded":
         for topic in (made.drafts, made.out):
             request.getfixturevalue("services").create_topic(topic, PARTITIONS)

@@ -15,6 +15,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -33,15 +34,36 @@ class Raw(NamedTuple):
     headers: Mapping[str, bytes]
 
 
+class Changed(NamedTuple):
+    """A repetition that says something else than the first one of its event id; when each was judged.
+
+    ``owned`` is True when a verdict of either says that it was made without the cache.
+    """
+
+    kind: str
+    event_id: str
+    round_id: str
+    first_at: datetime
+    again_at: datetime
+    owned: bool
+
+    def __str__(self) -> str:
+        return f"changed repetition: {self.kind} {self.event_id}, {self.first_at.time()} and {self.again_at.time()}"
+
+
 @dataclass
 class Findings:
-    """What the checker counted. ``wrong`` is empty when all is well; repetitions are counted, not wrong."""
+    """What the checker counted. ``wrong`` is empty when all is well; repetitions are counted, not wrong.
+
+    ``changed`` are those of ``wrong`` that say something else under an event id than the first did.
+    """
 
     drafts: int = 0
     verdicts: int = 0
     dead_letters: int = 0
     decisions: int = 0
     repeated: int = 0
+    changed: list[Changed] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     @property
@@ -97,11 +119,14 @@ def _order(found: Findings, drafts: Sequence[Raw], said: Sequence[tuple[Raw, Any
 
 
 def _repetitions(found: Findings, values: Iterable[Any], kind: str) -> None:
-    first: dict[str, Any] = {}
+    firsts: dict[str, Any] = {}
     for value in values:
-        meaning = _meaning(value)
-        if first.setdefault(value["event_id"], meaning) != meaning:
-            found.wrong.append(f"changed repetition: {kind} {value['event_id']}")
+        first = firsts.setdefault(value["event_id"], value)
+        if _meaning(first) != _meaning(value):
+            owned = any("cache_down" in one["flags"] for said in (first, value) for one in said.get("verdicts", ()))
+            at = _judged_at(first), _judged_at(value)
+            found.changed.append(Changed(kind, value["event_id"], value["round_id"], *at, owned))
+            found.wrong.append(str(found.changed[-1]))
 
 
 def _decisions(found: Findings, verdicts: Iterable[Any], decided: Iterable[Any]) -> None:
@@ -113,6 +138,10 @@ def _decisions(found: Findings, verdicts: Iterable[Any], decided: Iterable[Any])
     ended = {(value["item_id"], value["round_id"]) for value in verdicts if value["outcome"] != "revise"}
     found.wrong += [f"not decided: round {key}" for key in sorted(ended - ids.keys())]
     found.wrong += [f"decided without a verdict: round {key}" for key in sorted(ids.keys() - ended)]
+
+
+def _judged_at(value: Any) -> datetime:
+    return datetime.fromisoformat(value.get("judged_at") or value["decided_at"])
 
 
 def _place(uri: str) -> tuple[int, int]:

@@ -10,14 +10,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import aiohttp
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-from schemas.topics import DEAD_LETTERS, DRAFTS, TELEMETRY, TOPICS, VERDICTS
+from schemas.topics import DEAD_LETTERS, DRAFTS, TELEMETRY, TOPICS, VERDICTS, Topic
 from tests.faults.checker import Findings, check, most_common, read
 from tests.services.process import ROOT
 from workers.runtime.connection import Connection
@@ -26,6 +27,8 @@ from workers.runtime.topic_plan import plan, wanted
 
 PARTITIONS = 8
 RETRY_BUDGET = 3  # of the example BOM
+JUDGE = ("-m", "workers.cli.main", "run", "judge")
+"""The judge worker as it is in production; without it a scene starts the fault worker."""
 
 
 _DESK = {"role": "target", "metadata": {"name": "Orla Desk", "top": "bamboo"}}
@@ -104,8 +107,9 @@ class Scene:
         futures = []
         began = time.monotonic()
         producer = AIOKafkaProducer(
-            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes
-        )
+            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes,
+            request_timeout_ms=120_000,  # a producer that outlives every fault: drafts are given, not at stake
+        )  # fmt: skip
         await producer.start()
         for number, out in enumerate(outs):
             topic = self.prefix + DRAFTS.name
@@ -125,24 +129,36 @@ class Scene:
         deadline = time.monotonic() + timeout_s
         found = await self.check()
         goal = found.answered + more if more is not None else None
-        while found.answered < (found.drafts if goal is None else min(goal, found.drafts)) or not found.drafts:
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{found.answered} of {found.drafts}: {most_common(found)}\n{self.logs()}")
-            await asyncio.sleep(0.3)
-            found = await self.check()
+        async with self._counting() as records:
+            while found.answered < (found.drafts if goal is None else min(goal, found.drafts)) or not found.drafts:
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{found.answered} of {found.drafts}: {most_common(found)}\n{self.logs()}")
+                await asyncio.sleep(0.1)
+                # Reading all of it costs the workers a core; it is read when there may be enough.
+                fates, drafts = await records(VERDICTS, DEAD_LETTERS), await records(DRAFTS)
+                if drafts and fates >= (drafts if goal is None else min(goal, drafts)):
+                    found = await self.check()
         return found
 
     async def until_more_verdicts(self, more: int, *, timeout_s: float = 60.0) -> None:
         """Wait for so many records more on verdicts, looking often: what is in flight then, is in flight still."""
-        topic = self.prefix + VERDICTS.name
+        async with self._counting() as records, asyncio.timeout(timeout_s):
+            goal = await records(VERDICTS) + more
+            while await records(VERDICTS) < goal:  # noqa: ASYNC110 - it happens in another process
+                await asyncio.sleep(0.05)
+
+    @asynccontextmanager
+    async def _counting(self) -> AsyncIterator[Callable[..., Awaitable[int]]]:
+        """How many records are on topics, without reading one: repetitions included."""
         consumer = AIOKafkaConsumer(bootstrap_servers=self.kafka)
         await consumer.start()
+
+        async def records(*topics: Topic) -> int:
+            rows = [TopicPartition(self.prefix + one.name, number) for one in topics for number in range(PARTITIONS)]
+            return sum((await consumer.end_offsets(rows)).values())
+
         try:
-            partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
-            goal = sum((await consumer.end_offsets(partitions)).values()) + more
-            async with asyncio.timeout(timeout_s):
-                while sum((await consumer.end_offsets(partitions)).values()) < goal:  # noqa: ASYNC110 - it happens in another process
-                    await asyncio.sleep(0.05)
+            yield records
         finally:
             await consumer.stop()
 

@@ -49,34 +49,34 @@ async def after(kafka: RealKafka, prefix: str, fault: Callable[[], Awaitable[Non
     return found
 
 
-async def test_the_only_broker_is_killed_and_started_again(own_kafka: RealKafka) -> None:
+async def test_the_only_broker_is_killed_and_started_again(module_kafka: RealKafka) -> None:
     async def fault() -> None:
-        own_kafka.kill()
+        module_kafka.kill()
         await asyncio.sleep(2)
-        await asyncio.to_thread(own_kafka.start)
+        await asyncio.to_thread(module_kafka.start)
 
-    found = await after(own_kafka, "killed.", fault)
+    found = await after(module_kafka, "killed.", fault)
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS
 
 
-async def test_the_only_broker_is_stopped_in_order_and_started_again(own_kafka: RealKafka) -> None:
+async def test_the_only_broker_is_stopped_in_order_and_started_again(module_kafka: RealKafka) -> None:
     async def fault() -> None:
-        await asyncio.to_thread(own_kafka.stop)
-        await asyncio.to_thread(own_kafka.start)
+        await asyncio.to_thread(module_kafka.stop)
+        await asyncio.to_thread(module_kafka.start)
 
-    found = await after(own_kafka, "stopped.", fault)
+    found = await after(module_kafka, "stopped.", fault)
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS
 
 
-async def test_the_only_broker_hangs_for_longer_than_the_session(own_kafka: RealKafka) -> None:
+async def test_the_only_broker_hangs_for_longer_than_the_session(module_kafka: RealKafka) -> None:
     async def fault() -> None:
-        own_kafka.nodes[0].pause()
+        module_kafka.nodes[0].pause()
         await asyncio.sleep(5)
-        own_kafka.nodes[0].resume()
+        module_kafka.nodes[0].resume()
 
-    found = await after(own_kafka, "hung.", fault)
+    found = await after(module_kafka, "hung.", fault)
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS
 
@@ -88,6 +88,7 @@ async def test_one_of_three_brokers_is_killed_and_the_work_goes_on_without_it(
     async def fault() -> None:
         three_kafkas.kill(node)
 
-    found = await after(three_kafkas, "one-of-three.", fault)
+    found = await after(three_kafkas, f"without-{node}.", fault)
+    three_kafkas.start(node)
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS

@@ -4,74 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator, Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from aiohttp import web
 
 from tests.faults.checker import Findings, most_common, read
-from tests.faults.scene import Scene, load
-from tests.services.process import free_port
+from tests.faults.faulty_model import FaultyModel, http_bom
+from tests.faults.scene import JUDGE, Scene, load
 from tests.services.redis import RealRedis
-from workers.bom import MANIFEST, read_files, seal
 from workers.bom.example import example_bom
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
 ITEMS = 60
-JUDGE = ("-m", "workers.cli.main", "run", "judge")
-PASS = json.dumps({"label": "pass", "reason": "Nothing is wrong.", "evidence_spans": [], "guideline_clause": None})
-
-
-class FaultyModel:
-    """An endpoint of the OpenAI protocol that misbehaves on command: ok, hang, refuse, break, late."""
-
-    def __init__(self) -> None:
-        self.mode, self.calls, self.port = "ok", 0, free_port()
-        self._over = asyncio.Event()
-
-    async def __aenter__(self) -> FaultyModel:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._answer)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._over.set()
-        await self._runner.cleanup()
-
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
-        self.calls += 1
-        await request.read()
-        if self.mode == "hang":
-            await self._over.wait()
-        if self.mode == "refuse":
-            return web.json_response({"error": {"message": "overloaded"}}, status=503)
-        if self.mode == "break" and request.transport is not None:
-            request.transport.close()
-        if self.mode == "late":
-            await asyncio.sleep(0.7)
-        await asyncio.sleep(0.05)
-        choice = {"message": {"role": "assistant", "content": PASS}, "finish_reason": "stop"}
-        return web.json_response({"model": "m-2026-01-01", "choices": [choice], "usage": None})
-
-
-def http_bom(folder: Path) -> Path:
-    """The example BOM with a model over HTTP that is given one second."""
-    shutil.copytree(example_bom(), folder, ignore=shutil.ignore_patterns(MANIFEST))
-    binding = {
-        "provider": "openai_compatible", "model": "m-2026-01-01", "family": "tests", "temperature": 0.0,
-        "max_output_tokens": 100, "structured_output": "none", "attempt_timeout_s": 1, "max_attempts": 2,
-    }  # fmt: skip
-    (folder / "bindings.yaml").write_text(yaml.safe_dump({"judges": {"primary": binding}}))
-    seal(folder, read_files(folder))
-    return folder
 
 
 @pytest.fixture
@@ -138,3 +86,30 @@ async def test_a_model_in_trouble_delays_drafts_and_loses_none(
     # An endpoint that keeps failing is left alone for a while: what was not asked then is a provider_error.
     assert said - {"provider_error"} == {cause} - {"provider_error", None}
     assert bool(said) == bool(cause)
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["with Redis", "without"])
+async def test_a_draft_judged_before_a_crash_is_told_the_same_after_it(
+    tmp_path: Path, own_redis: RealRedis, scene_of: Callable[..., Any], remembers: bool
+) -> None:
+    async with FaultyModel() as model:
+        scene = await scene_of(
+            ASSAY_BOM=str(http_bom(tmp_path / "bom")), ASSAY_MODEL_BASE_URL=f"http://127.0.0.1:{model.port}/v1",
+            ASSAY_REDIS=own_redis.url if remembers else "", ASSAY_COMMIT_INTERVAL_S="60",
+        )  # fmt: skip
+        model.mode = "refuse"
+        await scene.publish(islice(load(ITEMS), ITEMS))
+        worker = scene.start(JUDGE)
+        await scene.until_answered()
+        scene.kill(worker)
+        model.mode = "ok"
+        again = scene.start(JUDGE)
+        await scene.until_more_verdicts(ITEMS)
+        assert scene.stop(again) == 0, scene.logs()
+    found = await scene.check()
+    assert found.repeated == ITEMS
+    if remembers:
+        assert found.wrong == [], most_common(found)
+    else:  # said under one event id: the first one counts
+        assert {changed.kind for changed in found.changed} == {"verdict", "decision"}
+        assert found.wrong == list(map(str, found.changed))

@@ -56,9 +56,17 @@ def own_kafka() -> Iterator[RealKafka]:
         yield kafka
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def module_kafka() -> Iterator[RealKafka]:
+    """A one-node Kafka of this module: who stops or kills it starts it again."""
+    _need(why_no_kafka())
+    with RealKafka() as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="module")
 def three_kafkas() -> Iterator[RealKafka]:
-    """A cluster of three nodes of this test alone; every topic is on all three."""
+    """A cluster of three nodes of this module; every topic is on all three. Who kills one starts it again."""
     _need(why_no_kafka())
     with RealKafka(nodes=3) as kafka:
         yield kafka

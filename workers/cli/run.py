@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
@@ -34,6 +34,7 @@ from workers.runtime.logs import event, set_up
 from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
+from workers.runtime.topic_limits import check_limits
 
 RoleName = StrEnum("RoleName", {name.upper(): name for name in ROLES})  # type: ignore[misc]  # the menu is the table
 
@@ -71,13 +72,21 @@ def up() -> None:
         bom = load_bom(read_files(settings.bom))
         check_instrument(bom)  # here, once, rather than from each worker
         if settings.kafka is not None:
-            asyncio.run(check(connection(settings), map(Names(settings.topic_prefix).full, TOPICS)))
-        with _services(settings) as environ:
+            asyncio.run(_check_topics(settings))
+        with _services(settings) as (environ, lost):
             roles = _startable(bom)
             notes.print(f"workers: {', '.join(roles)}. Stop with Ctrl-C.")
             commands = {name: worker_command(name) for name in roles}
-            code = Supervisor(commands, environ, grace_s=settings.drain_timeout_s + 10, say=_say).run()
+            grace_s = settings.drain_timeout_s + 10
+            code = Supervisor(commands, environ, grace_s=grace_s, say=_say, lost=lost).run()
     raise typer.Exit(code)
+
+
+async def _check_topics(settings: Settings) -> None:
+    """Here, once, rather than from each worker."""
+    topics = [Names(settings.topic_prefix).full(topic) for topic in TOPICS]
+    await check(connection(settings), topics)
+    await check_limits(settings, topics)
 
 
 def _startable(bom: Bom) -> list[str]:
@@ -91,11 +100,11 @@ def _startable(bom: Bom) -> list[str]:
 
 
 @contextmanager
-def _services(settings: Settings) -> Iterator[dict[str, str]]:
-    """The environment for the workers; embedded services live as long as the block."""
+def _services(settings: Settings) -> Iterator[tuple[dict[str, str], Callable[[], str | None]]]:
+    """The environment for the workers, and why embedded services are lost; these live as long as the block."""
     environ = {**os.environ, "ASSAY_BOM": os.environ.get("ASSAY_BOM") or str(example_bom())}
     if settings.kafka is not None:
-        yield environ
+        yield environ, lambda: None
         return
     with ChildServices() as services:
         for topic in TOPICS:
@@ -103,7 +112,8 @@ def _services(settings: Settings) -> Iterator[dict[str, str]]:
         redis = settings.redis.get_secret_value() if settings.redis else services.redis
         notes.print(f"embedded broker at {services.kafka}, in memory only: for trying out.", highlight=False)
         with _announced(Whereabouts(services.kafka, redis, os.getpid())):
-            yield {**_patience(environ), **environ, "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+            found = {"ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": redis}
+            yield {**_patience(environ), **environ, **found}, services.lost
 
 
 def _patience(environ: Mapping[str, str]) -> Mapping[str, str]:

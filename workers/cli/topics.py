@@ -125,7 +125,8 @@ def kept(topic: Topic) -> str:
 async def _create(
     settings: Settings, *, replication: int | None, partitions: int | None, shrink: bool, dry_run: bool
 ) -> Sequence[Action]:
-    topics = [wanted(row, settings.topic_prefix, partitions=partitions) for row in TOPICS]
+    largest = settings.max_message_bytes
+    topics = [wanted(row, settings.topic_prefix, partitions=partitions, max_message_bytes=largest) for row in TOPICS]
     async with topic_admin(connection(settings)) as admin:
         number = copies(replication, brokers=await admin.brokers())
         existing = await admin.existing(topic.name for topic in topics)

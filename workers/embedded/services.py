@@ -75,6 +75,11 @@ class ChildServices:
     def pid(self) -> int:
         return self._child.pid
 
+    def lost(self) -> str | None:
+        """Why the services are no more; None while they live."""
+        code = self._child.poll()
+        return None if code is None else f"the embedded broker and cache ended with code {code}: their records are gone"
+
     def create_topic(self, name: str, partitions: int) -> None:
         self._ask("create_topic", name=name, partitions=partitions)
 

@@ -45,6 +45,10 @@ if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
 if stored then return ARGV[2] end
 return redis.call('GET', KEYS[1])
 """
+_KEEP = """
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return ARGV[1] end
+return redis.call('GET', KEYS[1])
+"""
 _RELEASE = "if redis.call('GET', KEYS[2]) == ARGV[1] then return redis.call('DEL', KEYS[2]) end return 0"
 _RENEW = "if redis.call('GET', KEYS[2]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[2], ARGV[2]) end return 0"
 
@@ -123,6 +127,18 @@ class VerdictCache:
         self._check()
         return await self._reads.submit(key)
 
+    def ask(self, key: str) -> asyncio.Future[bytes | None] | None:
+        """``read`` for whoever wants the answer later, or perhaps not at all; None while Redis is left alone."""
+        if not self._breaker.closed:
+            return None
+        asked = self._reads.submit(key)
+        asked.add_done_callback(_heard)
+        return asked
+
+    async def keep(self, key: str, entry: bytes, *, ttl_s: float) -> bytes:
+        """Keeps the entry unless there is one already, and returns the one that stands: the first."""
+        return cast("bytes", await self._run(_KEEP, key, entry, int(ttl_s * 1000)))
+
     async def claim(self, key: str, *, corrupt: bytes = b"") -> Claim:
         """The entry when there is one, else the right to judge it, else the advice to wait.
 
@@ -152,7 +168,7 @@ class VerdictCache:
         self._held.pop(key, None)
         if token and self._breaker.closed:
             released = self._scripts.submit(_Script(_RELEASE, key, (token,)))
-            released.add_done_callback(lambda done: done.cancelled() or done.exception())
+            released.add_done_callback(_heard)
 
     async def close(self) -> None:
         """Lets what was submitted go out, then closes the client."""
@@ -208,3 +224,9 @@ class VerdictCache:
             await asyncio.sleep(self._claim_ttl_s / 3)
             renewals = [self._run(_RENEW, key, token, self._claim_ttl_ms) for key, token in self._held.items()]
             await asyncio.gather(*renewals, return_exceptions=True)
+
+
+def _heard(done: asyncio.Future[Any]) -> None:
+    """Nobody may be waiting for this any more: what it failed of has been counted."""
+    if not done.cancelled():
+        done.exception()

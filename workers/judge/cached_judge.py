@@ -103,7 +103,7 @@ class CachedJudge:
         finally:
             if not decided:
                 self._cache.release(key, token)
-        return await self._stored(verdict, key, token) if decided else verdict
+        return await self._stored(verdict, key, token) if decided else await self._undecided(verdict, key)
 
     async def _stored(self, verdict: CriterionVerdict, key: str, token: str) -> CriterionVerdict:
         """The verdict that stands: ours, or the one that another worker stored first, at what ours has cost."""
@@ -114,6 +114,15 @@ class CachedJudge:
             return _flagged_down(verdict)
         first = None if standing == entry else read_entry(standing, criterion_id=self.criterion_id)
         return verdict if first is None else first.model_copy(update={"cached": False, "usage": verdict.usage})
+
+    async def _undecided(self, verdict: CriterionVerdict, key: str) -> CriterionVerdict:
+        """The abstain, unless another worker has decided meanwhile: a claim that ran out may have passed on."""
+        try:
+            raw = await self._cache.read(key)
+        except CacheDown:
+            return verdict
+        decided = None if raw is None else read_entry(raw, criterion_id=self.criterion_id)
+        return verdict if decided is None else decided.model_copy(update={"cached": False, "usage": verdict.usage})
 
     async def _without_cache(self, draft: Draft, deadline: float) -> CriterionVerdict:
         self._count("down")

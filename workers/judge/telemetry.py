@@ -24,6 +24,7 @@ def attempt_record(
     flags: Iterable[Flag],
     latency_ms: float,
     audit: tuple[CriterionVerdict, ...] = (),
+    hedging: tuple[int, int] | None = None,
 ) -> AttemptRecord:
     """One record for one attempt. ``flags`` are those of the draft as a whole; verdicts carry their own."""
     usages = [v.usage for v in verdict.verdicts]
@@ -46,6 +47,7 @@ def attempt_record(
         slices=draft.slices,
         verdicts=verdict.verdicts,
         audit=audit,
+        hedging=hedging,
         flags=tuple(dict.fromkeys(flags)),
         latency_ms=round(latency_ms, 3),
         cost_usd=total(usage.cost_usd for usage in usages),

@@ -65,7 +65,8 @@ async def _with_services(settings: Settings, stack: AsyncExitStack) -> Settings:
 async def make_topics(settings: Settings) -> None:
     """Create what is missing under the settings' prefix; what exists stays as it is."""
     kafka = connection(settings)
-    rows = [wanted(topic, settings.topic_prefix) for topic in TOPICS]
+    largest = settings.max_message_bytes
+    rows = [wanted(topic, settings.topic_prefix, max_message_bytes=largest) for topic in TOPICS]
     missing = await missing_topics(kafka, [row.name for row in rows])
     if not missing:
         return

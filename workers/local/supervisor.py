@@ -14,7 +14,10 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
 STEADY_S = 60.0
 """A process that lived this long had started well: its next pause is the first one again."""
 
-HOPELESS = frozenset({2, 3, 4})
+SERVICE_LOST = 3
+LOST_GRACE_S = 2.0
+
+HOPELESS = frozenset({2, SERVICE_LOST, 4})
 """Exit codes that starting again does not mend: usage or settings, a service that is not there, a broken BOM."""
 
 
@@ -29,22 +32,30 @@ class _Child:
 
 @dataclass
 class Supervisor:
-    """``say`` is told in words what happens. ``grace_s`` is how long children may drain before they are killed."""
+    """``say`` is told in words what happens. ``grace_s`` is how long children may drain before they are killed.
+
+    ``lost`` says what all of them need and is gone, or None: without it there is nothing to drain to.
+    """
 
     commands: Mapping[str, Sequence[str]]
     environ: Mapping[str, str]
     grace_s: float
     say: Callable[[str], None]
+    lost: Callable[[], str | None] = lambda: None
     _children: dict[str, _Child] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> int:
-        """Until SIGINT or SIGTERM (returns 0), or until a child ends in a way that starting again does not mend."""
+        """Until SIGINT or SIGTERM (returns 0), or until something ends that starting a child again does not mend."""
         before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             for name, command in self.commands.items():
                 self._children[name] = _Child(command, self._start(command), time.monotonic())
             while not self._stop.wait(0.2):
+                if (why := self.lost()) is not None:
+                    self.say(why)
+                    self.grace_s = min(self.grace_s, LOST_GRACE_S)
+                    return SERVICE_LOST
                 if (code := self._look_after()) is not None:
                     return code
             return 0

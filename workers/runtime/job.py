@@ -14,6 +14,7 @@ from workers.runtime.logs import event
 from workers.runtime.metrics import Metrics
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.settings import Settings
+from workers.runtime.topic_limits import check_limits
 
 
 async def run_job(
@@ -39,7 +40,9 @@ async def run_job(
     )
     event("listening", host=settings.health_host, port=await health.start())
     try:
-        await check(connection(settings), topics)
+        written = frozenset(topics)
+        await check(connection(settings), written)
+        await check_limits(settings, written)
         await producer.start()
         event("started")
         if ready is not None:

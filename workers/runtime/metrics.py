@@ -80,6 +80,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("assay_cache_lookups_total", Kind.COUNTER, "lookups", ("criterion", "outcome"), "hit, miss, corrupt, down"),
     Metric("assay_cache_corrupt_entries_total", Kind.COUNTER, "entries", (), "unreadable entries that were replaced"),
     Metric("assay_cache_failures_total", Kind.COUNTER, "failures", ("error",), "times that Redis did not answer"),
+    Metric(
+        "assay_verdict_memory_total",
+        Kind.COUNTER,
+        "drafts",
+        ("outcome",),
+        "non-decisions kept for a draft that comes again: kept, repeated, corrupt, down",
+    ),
     Metric("assay_stats_events_total", Kind.COUNTER, "records", (), "records counted"),
     Metric("assay_stats_lag_records", Kind.GAUGE, "records", _TOPIC, "records in Kafka not yet counted"),
     Metric("assay_stats_counting", Kind.GAUGE, "boolean", (), "1 on the one stats worker that counts"),

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
@@ -22,6 +23,7 @@ from workers.runtime.records import OutRecord
 Confirmed = Callable[[FatalError | None], None]
 
 _PAUSES_S = (0.1, 0.5, 2.0)
+_STOP_S = 5.0
 _BATCH_BYTES = 256 * 1024  # a batch counts as one message for the topic's size limit: well below it
 
 
@@ -44,11 +46,12 @@ class ConfirmedProducer:
         limits: Mapping[str, int] = MappingProxyType({}),
         linger_ms: int = 0,
         pauses_s: Sequence[float] = _PAUSES_S,
+        stop_timeout_s: float = _STOP_S,
     ) -> None:
         """``limits`` are topics with another limit than ``max_message_bytes``."""
         self._kafka_options, self._linger_ms = kafka.options(), linger_ms
         self._limit, self._limits = max_message_bytes, limits
-        self._pauses_s = tuple(pauses_s)
+        self._pauses_s, self._stop_timeout_s = tuple(pauses_s), stop_timeout_s
         self._producer: AIOKafkaProducer | None = None
         self._batcher: Batcher
         self._repeats: set[asyncio.Task[None]] = set()
@@ -73,10 +76,16 @@ class ConfirmedProducer:
         self._batcher = Batcher(producer, linger_s=self._linger_ms / 1000)
 
     async def stop(self) -> None:
-        if self._producer is not None:
-            producer, self._producer = self._producer, None
-            await producer.stop()
-            await self._batcher.stop()
+        """Send what was handed over and close; bounded, since aiokafka would wait for a broker that is gone."""
+        if self._producer is None:
+            return
+        producer, self._producer = self._producer, None
+        try:
+            async with asyncio.timeout(self._stop_timeout_s):
+                await producer.stop()
+        except TimeoutError:  # what is dropped was not confirmed, hence not committed: it is done again
+            await _abandon(producer)
+        await self._batcher.stop()
 
     @property
     def ready(self) -> bool:
@@ -189,6 +198,12 @@ class _Group:
         self._open -= 1
         if not self._open:
             self._complete(self)
+
+
+async def _abandon(producer: Any) -> None:
+    """The rest of ``AIOKafkaProducer.stop``, which was broken off."""
+    await producer._sender.close()
+    await producer.client.close()
 
 
 def _fatal(out: OutRecord, error: BaseException) -> FatalError:

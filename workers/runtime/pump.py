@@ -240,7 +240,7 @@ class Pump:
             state.oldest_s = max(state.oldest_s, stuck_s)
             state.lag += self._lag(tp, held)
         if (silent_s := self._producer.silent_for_s()) > self._options.produce_timeout_s:
-            raise FatalError(f"Kafka confirmed nothing for {silent_s:.0f} s")
+            raise FatalError(f"Kafka confirmed nothing for {silent_s:.0f} s: is it up, and has its disk room?")
         if not len(self._lanes) and not any(held.tracker.commit_point() for held in self._partitions.values()):
             self._quiet.set()
 

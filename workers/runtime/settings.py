@@ -64,6 +64,10 @@ class Settings(BaseSettings):
     max_message_bytes: int = Field(
         MAX_MESSAGE_BYTES, ge=1024, le=64 * 1024 * 1024, description="largest record; at most what the topics allow"
     )
+    redelivery_horizon_s: float = Field(
+        3_600.0, gt=0, le=604_800,
+        description="how long a draft that comes again, after a crash say, gets the same non-decision, in seconds",
+    )  # fmt: skip
     dead_letter_ratio: float = Field(
         0.2, gt=0, le=1, description="share of dead letters among the last records at which the worker stops"
     )
@@ -94,6 +98,9 @@ class Settings(BaseSettings):
     )
     endpoints: Path | None = Field(
         None, description="YAML file of further endpoints, by the names that bindings use; see docs/models.md"
+    )
+    hedging_words: str = Field(
+        "", description="words counted in served texts, `english` or `perhaps,maybe,...`; empty: not counted"
     )
     prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
 

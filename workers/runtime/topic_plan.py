@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from schemas.topics import Topic
+from schemas.topics import MAX_MESSAGE_BYTES, Topic
 
 _DAY_MS = 86_400_000
 _FOR_EVER = "-1"
@@ -86,13 +86,19 @@ class Refuse(NamedTuple):
 Action = Create | Alter | Refuse
 
 
-def wanted(row: Topic, prefix: str, *, partitions: int | None = None) -> Wanted:
-    """The row under a prefix. ``partitions`` replaces the table's number, except where the table wants exactly one."""
+def wanted(
+    row: Topic, prefix: str, *, partitions: int | None = None, max_message_bytes: int = MAX_MESSAGE_BYTES
+) -> Wanted:
+    """The row under a prefix. ``partitions`` replaces the table's number, except where the table wants exactly one.
+
+    ``max_message_bytes`` is what workers may write; a topic is never made smaller than the table says.
+    """
     count = row.partitions if partitions is None or row.partitions == 1 else partitions
     configs = {"cleanup.policy": "compact" if row.compacted else "delete"}
     if not row.compacted:
         configs["retention.ms"] = _FOR_EVER if row.retention_days is None else str(row.retention_days * _DAY_MS)
-    return Wanted(prefix + row.name, count, {**configs, "max.message.bytes": str(row.max_message_bytes)})
+    largest = row.max_message_bytes + max(0, max_message_bytes - MAX_MESSAGE_BYTES)
+    return Wanted(prefix + row.name, count, {**configs, "max.message.bytes": str(largest)})
 
 
 def plan(

@@ -22,6 +22,7 @@ from workers.runtime.pump import Pump
 from workers.runtime.pump_state import PumpOptions
 from workers.runtime.route import Route
 from workers.runtime.settings import Settings
+from workers.runtime.topic_limits import check_limits
 
 _LEAVE_S = 5.0  # a consumer in the middle of a rebalance would wait for it to end
 _TICKS_LATE_S = 10.0
@@ -60,13 +61,17 @@ class Worker:
         before_reading: Callable[[], Awaitable[None]] | None = None,
         ready: Callable[[], None] | None = None,
     ) -> None:
-        """Work until ``stop`` is set or something is fatal. ``topics`` are the full names that must exist.
+        """Work until ``stop`` is set or something is fatal.
+
+        ``topics`` are full names, beside those read, that must exist and take records as large as the settings allow.
 
         ``before_reading`` is done when Kafka has been checked and before the first record is read.
         Raises SettingsError, DependencyUnavailable (no start) or FatalError (stopped itself).
         """
         async with self._serving_health():
-            await check(self._kafka, {*topics, *(route.topic for route in self._routes)})
+            written = frozenset(topics)
+            await check(self._kafka, written.union(route.topic for route in self._routes))
+            await check_limits(self._settings, written)
             await self.producer.start()
             try:
                 if before_reading is not None:

@@ -24,6 +24,7 @@ from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.producing import ConfirmedProducer
 from workers.runtime.settings import Settings
+from workers.runtime.topic_limits import check_limits
 from workers.stats_consumer.assurance import Assurance, Listener, Terms
 from workers.stats_consumer.fold import Fold
 from workers.stats_consumer.store import StatsStore
@@ -58,6 +59,7 @@ async def run_stats(
         event("listening", host=settings.health_host, port=await health.start())
         stack.push_async_callback(health.stop)
         await check(kafka, {names.full(topic) for topic in (*READS, *WRITES)})
+        await check_limits(settings, map(names.full, WRITES))
         producer = _producer(settings, names)
         await producer.start()
         stack.push_async_callback(producer.stop)

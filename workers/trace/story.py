@@ -1,4 +1,7 @@
-"""From the records of one item to its rounds, attempt by attempt. A fold: order and repetition change nothing. Pure."""
+"""From the records of one item to its rounds, attempt by attempt. Pure.
+
+A fold: of records that repeat an event id the first counts, here as everywhere.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +78,17 @@ def _add(story: Story, seen: Seen) -> None:
         case Draft() as draft:
             round_id = draft.revises.round_id if draft.attempt and draft.revises else seen.event_id
             attempt = story.round(round_id).attempt(draft.attempt)
-            attempt.draft, attempt.draft_uri = draft, seen.uri
+            if attempt.draft is None:
+                attempt.draft, attempt.draft_uri = draft, seen.uri
         case DraftVerdict() as verdict:
             attempt = story.round(verdict.round_id).attempt(verdict.attempt)
             attempt.verdicts.setdefault(verdict.bom_version, verdict)
         case AttemptRecord() as record:
-            story.round(record.round_id).attempt(record.attempt).record = record
+            attempt = story.round(record.round_id).attempt(record.attempt)
+            attempt.record = attempt.record or record
         case RevisionRequest() as request:
-            story.round(request.round_id).attempt(request.attempt).request = request
+            attempt = story.round(request.round_id).attempt(request.attempt)
+            attempt.request = attempt.request or request
         case ItemDecision() as decision:
             story.round(decision.round_id).decisions.setdefault(decision.event_id, decision)
         case RoundAbandoned() as abandoned:
@@ -90,7 +96,8 @@ def _add(story: Story, seen: Seen) -> None:
         case ServedOutput() as served:
             story.round(served.round_id).served.setdefault(served.event_id, served)
         case HumanQueueItem() as queued:
-            story.round(queued.round_id).queued = queued
+            round_ = story.round(queued.round_id)
+            round_.queued = round_.queued or queued
         case Withdrawal() as withdrawal:
             story.withdrawals.setdefault(withdrawal.event_id, withdrawal)
         case _:

@@ -18,7 +18,7 @@ from workers.cli.main import app
 from workers.roles import ROLES
 
 ROOT = Path(__file__).parents[3]
-COMMAND = [sys.executable, "-m", "workers.cli.main"]
+COMMAND = [sys.executable, "-m", "workers.cli.start"]
 
 
 class Ended(NamedTuple):
@@ -106,14 +106,21 @@ class Up:
 
     def worker(self, role: str) -> int:
         """The pid of a worker."""
+        return self._running("run", role)
+
+    def services(self) -> int:
+        """The pid of the embedded broker and cache."""
+        return self._running("workers.embedded.services", "1")
+
+    def _running(self, *last_words: str) -> int:
         for pid in self.family():
             try:
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
             except OSError:
                 continue
-            if words[-3:-1] == [b"run", role.encode()]:
+            if tuple(words[-3:-1]) == last_words:
                 return pid
-        raise AssertionError(f"no {role} is running")
+        raise AssertionError(f"{' '.join(last_words)} is not running")
 
     def gone(self, timeout_s: float = 10.0) -> bool:
         """Whether the whole family has ended, soon."""

@@ -147,3 +147,13 @@ def test_it_leaves_no_orphan_however_it_ends(tmp_path: Path, how: str) -> None:
     assert "Traceback" not in log
     told = assay("control", "status", env=environ(tmp_path))
     assert (told.code, told.one_line[:9]) == (3, "no Kafka:")
+
+
+def test_it_ends_when_its_broker_and_cache_die(tmp_path: Path) -> None:
+    with up(tmp_path) as running:
+        os.kill(running.services(), signal.SIGKILL)
+        assert running.process.wait(20) == 3
+        assert running.gone()
+    said = [line for line in running.log.read_text().splitlines() if not line.startswith("{")]
+    assert said.count("the embedded broker and cache ended with code -9: their records are gone") == 1
+    assert "Traceback" not in running.log.read_text()

@@ -220,3 +220,13 @@ async def test_a_worker_killed_while_it_judges_stalls_the_others_for_one_claim_a
     assert (verdict.label, judge.calls) == (Label.PASS, 1)
     assert asyncio.get_running_loop().time() - started < 2.0
     await client.aclose()
+
+
+async def test_an_abstain_gives_way_to_what_another_worker_has_decided_meanwhile(redis: Redis) -> None:
+    judge, counted = Slow(Label.ABSTAIN, takes_s=0.05), Counted()
+    asking = asyncio.create_task(cached(judge, redis, counters=counted).judge(draft(), deadline=within(5)))
+    await asyncio.sleep(0.02)
+    decided = judge._verdict(Label.FAIL, Usage())
+    await redis.set(key_of(draft()), write_entry(decided))  # our claim ran out, or Redis was emptied
+    verdict = await asking
+    assert (verdict.label, verdict.cached, verdict.usage) == (Label.FAIL, False, PAID)

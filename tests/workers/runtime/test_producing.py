@@ -142,3 +142,18 @@ async def test_no_kafka_and_no_topic_give_one_line_each(services, unique):
     await check(kafka, [topic])
     with pytest.raises(DependencyUnavailable, match="topic elsewhere, nowhere does not exist; `assay topics create`"):
         await check(kafka, ["nowhere", topic, "elsewhere"])
+
+
+@pytest.mark.anyio
+async def test_stopping_does_not_wait_for_a_broker_that_is_gone(own_services):
+    own_services.create_topic("gone", 1)
+    producer = ConfirmedProducer(Connection((own_services.kafka,)), max_message_bytes=LIMIT, stop_timeout_s=0.2)
+    await producer.start()
+    await producer.produce([OutRecord("gone", b"k", b"1")])
+    own_services.broker_down()
+    waiting = asyncio.create_task(producer.produce([OutRecord("gone", b"k", b"2")]))
+    await asyncio.sleep(0.05)
+    async with asyncio.timeout(5):
+        await producer.stop()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)

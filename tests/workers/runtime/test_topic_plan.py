@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.topics import CONTROL, DRAFTS, SERVED, TOPICS, Topic
+from schemas.topics import CONTROL, DEAD_LETTERS, DRAFTS, SERVED, TOPICS, Topic
 from workers.runtime.topic_plan import Alter, Change, Create, Existing, Refuse, Wanted, plan, wanted
 
 
@@ -107,3 +107,11 @@ def test_a_plan_carried_out_leaves_nothing_but_what_it_refused(
     assert plan([topic], existing, replication=1, shrink=shrink) == refused
     assert existing[topic.name].own["flush.ms"] == "5"
     assert not (shrink and refused)
+
+
+def test_topics_take_what_the_settings_allow_and_never_less_than_the_table() -> None:
+    def limit(topic: Topic, settings_bytes: int) -> int:
+        return int(wanted(topic, "", max_message_bytes=settings_bytes).configs["max.message.bytes"])
+
+    assert (limit(DRAFTS, 2_000_000), limit(DRAFTS, 2_000)) == (2_000_000, 1_048_576)
+    assert (limit(DEAD_LETTERS, 2_000_000), limit(DEAD_LETTERS, 2_000)) == (2_065_536, 1_114_112)

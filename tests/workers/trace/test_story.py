@@ -57,5 +57,21 @@ def test_a_round_that_nobody_answered_says_so() -> None:
     assert not only.decisions
 
 
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_of_an_event_id_the_first_record_counts(name: str) -> None:
+    first = _seen(name)
+    again = first._replace(message=first.message.model_copy(), uri="kafka://assay.later/0/1")
+    told = _told(tell("sku-48213", [first, again]))
+    assert [one is first.message for one in told] == [True]
+
+
+def _told(story: Story) -> list[object]:
+    rounds = list(story.rounds.values())
+    attempts = [attempt for one in rounds for attempt in one.attempts.values()]
+    single = [part for one in attempts for part in (one.draft, one.record, one.request) if part is not None]
+    several = [*(one.verdicts for one in attempts), *(one.decisions for one in rounds), *(one.served for one in rounds)]
+    return [*single, *(message for by_id in several for message in by_id.values())]
+
+
 def test_another_item_has_no_story_here() -> None:
     assert not tell("sku-1", map(_seen, NAMES)).rounds
