@@ -11,7 +11,8 @@ from workers.runtime.printable import cut, escaped
 _LABEL_CHARS = 72
 _UNITS = {
     "band_margin": Unit.POINTS, "hedging_rise": Unit.POINTS, "attempts_per_item": Unit.NUMBER,
-    "model_calls_per_attempt": Unit.NUMBER, "length_slope": Unit.NUMBER, "krippendorff_alpha": Unit.NUMBER, "fleiss_kappa": Unit.NUMBER,
+    "model_calls_per_attempt": Unit.NUMBER, "length_slope": Unit.NUMBER,
+    "krippendorff_alpha": Unit.NUMBER, "fleiss_kappa": Unit.NUMBER,
     "miss_persistence": Unit.NUMBER, "conflicting_decisions": Unit.COUNT, "open_rounds": Unit.COUNT,
 }  # fmt: skip
 _NAMES = {
