@@ -116,7 +116,7 @@ class Run(NamedTuple):
 
 
 class Child:
-    """A process of ``benchmarks.child``; ``result`` waits for its end, ``end`` asks for it."""
+    """A process of ``benchmarks.child``; ``result`` waits for its end, leaving the block ends it."""
 
     def __init__(self, kind: str, settings: Settings, *, records: int, **job: Any) -> None:
         plain = settings.model_dump(mode="json", exclude_unset=True) | {"redis": _shown(settings)}
@@ -137,10 +137,6 @@ class Child:
             self._process.kill()
         self._process.communicate()
         self._end_input()
-
-    def end(self) -> Run:
-        self._end_input()
-        return self.result()
 
     def _end_input(self) -> None:
         if self._input is not None:
