@@ -116,7 +116,7 @@ class Run(NamedTuple):
 
 
 class Child:
-    """A process of ``benchmarks.child``; ``result`` waits for its end, ``end`` asks for it."""
+    """A process of ``benchmarks.child``; ``result`` waits for its end, leaving the block ends it."""
 
     def __init__(self, kind: str, settings: Settings, *, records: int, **job: Any) -> None:
         plain = settings.model_dump(mode="json", exclude_unset=True) | {"redis": _shown(settings)}
