@@ -144,10 +144,6 @@ class Child:
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
-    def end(self) -> Run:
-        self._end_input()
-        return self.result()
-
     def _end_input(self) -> None:
         if self._input is not None:
             self._input.close()
