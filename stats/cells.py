@@ -60,6 +60,19 @@ class Cells:
             if not at:
                 del self.counts[CellKey(*key)]
 
+    def add_all(self, marks: Iterable[tuple[tuple[str, str, str, str, int], str, int]], sign: int = 1) -> set[Any]:
+        """Count (key, cell, times) by (key, cell, times); the keys that were counted under. ``sign=-1`` takes back."""
+        counts, touched = self.counts, set()
+        for key, cell, times in marks:
+            touched.add(key)
+            at = counts.get(key)  # type: ignore[call-overload]
+            n = at.get(cell, 0) + sign * times if at else 0
+            if n:
+                at[cell] = n
+            else:
+                self.add(key, cell, sign * times)  # the first one under its key, or the last
+        return touched
+
     def retract(self, key: CellKey, cell: str) -> None:
         self.add(key, cell, -1)
 

@@ -35,8 +35,8 @@ def attempt_marks(record: AttemptRecord, *, pane: int, watched: frozenset[str]) 
     outcome = f"{record.attempt}|{record.attempt_outcome}"
     marks = []
     for slice_ in slices_counted(record.slices, record.generator_model, watched):
-        marks.append(Mark((bom, GATE, slice_, stratum, pane), outcome))
-        marks += [Mark((bom, v.criterion_id, slice_, stratum, pane), f"{v.label}|") for v in record.verdicts]
+        marks.append(((bom, GATE, slice_, stratum, pane), outcome, 1))
+        marks += [((bom, v.criterion_id, slice_, stratum, pane), f"{v.label}|", 1) for v in record.verdicts]
     return marks + _trouble(record, pane) + _usage(record, pane) + _lengths(record, pane) + _served(record, pane)
 
 
@@ -45,8 +45,8 @@ def _trouble(record: AttemptRecord, pane: int) -> list[Mark]:
     flags = {*record.flags, *(flag for v in record.verdicts for flag in v.flags)}
     caused = [v for v in record.verdicts if v.cause is not None]
     return [
-        *(Mark((bom, CAUSES, EVERYTHING, "", pane), f"{v.criterion_id}|{v.cause}") for v in caused),
-        *(Mark((bom, FLAGS, EVERYTHING, "", pane), str(flag)) for flag in flags),
+        *(((bom, CAUSES, EVERYTHING, "", pane), f"{v.criterion_id}|{v.cause}", 1) for v in caused),
+        *(((bom, FLAGS, EVERYTHING, "", pane), str(flag), 1) for flag in flags),
     ]
 
 
@@ -64,14 +64,14 @@ def _usage(record: AttemptRecord, pane: int) -> list[Mark]:
         "output_tokens": record.output_tokens or 0,
         _latency_bucket(round(record.latency_ms, 1)): 1,
     }
-    return [Mark(key, name, amount) for name, amount in amounts.items() if amount]
+    return [(key, name, amount) for name, amount in amounts.items() if amount]
 
 
 def _lengths(record: AttemptRecord, pane: int) -> list[Mark]:
     if record.attempt > 0:
         return []
     key, number = (record.bom_version, LENGTH, EVERYTHING, "", pane), _length_bucket(record.draft_chars)
-    return [Mark(key, f"{v.criterion_id}|{number}|{v.label}") for v in record.verdicts if v.label.decided]
+    return [(key, f"{v.criterion_id}|{number}|{v.label}", 1) for v in record.verdicts if v.label.decided]
 
 
 def _served(record: AttemptRecord, pane: int) -> list[Mark]:
@@ -79,15 +79,15 @@ def _served(record: AttemptRecord, pane: int) -> list[Mark]:
     marks = []
     if record.audit:
         said = whole(str(v.label) for v in record.audit)
-        marks.append(Mark((record.bom_version, AUDITED, EVERYTHING, "", pane), said))
+        marks.append(((record.bom_version, AUDITED, EVERYTHING, "", pane), said, 1))
     if record.hedging is not None:
         hedges, words = record.hedging
         key = (record.bom_version, HEDGING, EVERYTHING, FIRST if record.attempt == 0 else REVISED, pane)
-        marks += [Mark(key, name, n) for name, n in (("hedges", hedges), ("words", words)) if n]
+        marks += [(key, name, n) for name, n in (("hedges", hedges), ("words", words)) if n]
     return marks
 
 
 def decision_marks(decision: ItemDecision, *, pane: int, watched: frozenset[str]) -> list[Mark]:
     slices = slices_counted(decision.slices, decision.generator_model, watched)
     stratum, cell = str(decision.decision), str(decision.attempt)
-    return [Mark((decision.bom_version, ROUNDS, slice_, stratum, pane), cell) for slice_ in slices]
+    return [((decision.bom_version, ROUNDS, slice_, stratum, pane), cell, 1) for slice_ in slices]

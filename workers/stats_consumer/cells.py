@@ -7,7 +7,7 @@ begin with ``#``; no criterion's id can.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
@@ -44,12 +44,8 @@ Key = tuple[str, str, str, str, int]
 """BOM version, subject, slice, stratum, week."""
 
 
-class Mark(NamedTuple):
-    """One count that something adds."""
-
-    key: Key
-    cell: str
-    times: int = 1
+Mark = tuple[Key, str, int]
+"""Something counted: key, cell, how often. A bare tuple: a dozen are made of every event."""
 
 
 class Reasons(NamedTuple):
@@ -92,7 +88,8 @@ def middle(number: int, step: float) -> float:
     return float(step**number)
 
 
-def slices_counted(slices: Iterable[str], generator: str | None, watched: frozenset[str]) -> tuple[str, ...]:
+@lru_cache(4096)
+def slices_counted(slices: tuple[str, ...], generator: str | None, watched: frozenset[str]) -> tuple[str, ...]:
     """Everything, the watched slices an item is in, and its generator: producers' own names never grow the table."""
     kept = tuple(sorted(watched.intersection(slices)))
     return (EVERYTHING, *kept, f"{GENERATOR}{generator or 'unknown'}")

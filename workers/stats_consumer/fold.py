@@ -82,7 +82,7 @@ class Fold:
             raise TypeError(f"nothing is counted of a {type(message).__name__}")
 
     def dead_letter(self, topic: str, kind: str, *, at: datetime) -> None:
-        self._add([Mark(("", DEAD_LETTERS, EVERYTHING, "", pane_of(at)), f"{topic}|{kind}")])
+        self._add([(("", DEAD_LETTERS, EVERYTHING, "", pane_of(at)), f"{topic}|{kind}", 1)])
 
     def abandon(self, *, before: datetime) -> list[Round]:
         """Count open rounds that nobody has answered since ``before`` as abandoned; which they are."""
@@ -206,14 +206,16 @@ class Fold:
         if any(cell.startswith(f"run|{run.event_id}|") for cell in said):
             return
         baseline = "" if run.baseline_flip_rate is None else repr(run.baseline_flip_rate)
-        marks = [Mark(key, f"run|{run.event_id}|{baseline}|{run.threshold_reason or ''}")]
+        marks = [(key, f"run|{run.event_id}|{baseline}|{run.threshold_reason or ''}", 1)]
         for v in run.verdicts:
             outcome = "flipped" if v.flipped else "same" if v.label.decided else "undecided"
-            marks.append(Mark(key, f"{'injection' if v.injection else 'item'}|{outcome}|{v.criterion_id}|{v.item_id}"))
+            marks.append((key, f"{'injection' if v.injection else 'item'}|{outcome}|{v.criterion_id}|{v.item_id}", 1))
         self._add(marks)
 
     def _restate(self, round_: Round, status: str | None) -> None:
         """Count the round's status anew, and that of the item's other rounds, which a later one outdates."""
+        if status is round_.status is None and self.rounds.only_one(round_):
+            return
         for other in self.rounds.of_item(round_.item_id):
             now = status if other is round_ else other.status
             now = RESTARTED if self.rounds.superseded(other) else None if now == RESTARTED or not other.open else now
@@ -238,10 +240,7 @@ class Fold:
         return True
 
     def _add(self, marks: Iterable[Mark], sign: int = 1) -> None:
-        add, touch = self._cells.add, self._cells_touched.add
-        for key, cell, times in marks:
-            add(key, cell, sign * times)
-            touch(key)
+        self._cells_touched.update(self._cells.add_all(marks, sign))
 
     def _cell_value(self, key: Key | CellKey) -> bytes | None:
         at = self._cells.counts.get(CellKey(*key))
@@ -258,7 +257,7 @@ class Fold:
 
 
 def _status(bom_version: str, status: str, pane: int) -> Mark:
-    return Mark((bom_version, ROUNDS, EVERYTHING, STATUS, pane), status)
+    return ((bom_version, ROUNDS, EVERYTHING, STATUS, pane), status, 1)
 
 
 def _cell_row(key: Key | CellKey) -> str:

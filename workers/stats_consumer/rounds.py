@@ -130,6 +130,10 @@ class Rounds:
     def of_item(self, item_id: str) -> list[Round]:
         return [self.by_id[id_] for id_ in self.by_item.get(item_id, ())]
 
+    def only_one(self, round_: Round) -> bool:
+        """Whether its item has no other round: as with most."""
+        return len(self.by_item[round_.item_id]) == 1
+
     def superseded(self, round_: Round) -> bool:
         """Still open though a later round of the item has begun."""
         newest = max(other.first_at for other in self.of_item(round_.item_id))

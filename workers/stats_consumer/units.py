@@ -135,7 +135,7 @@ class Unit:
         for criterion, stage, rater, *word in votes:
             unit.votes.setdefault((criterion, stage), {})[rater] = Vote(*word)
         unit.failed = {attempt: tuple(criteria) for attempt, criteria in failed}
-        unit.marks = [Mark((k[0], k[1], k[2], k[3], k[4]), cell, times) for k, cell, times in marks]
+        unit.marks = [((k[0], k[1], k[2], k[3], k[4]), cell, times) for k, cell, times in marks]
         return unit
 
 
@@ -181,18 +181,18 @@ def _panel(unit: Unit, sample: Sample, slice_: str) -> Iterable[Mark]:
         votes, adjudicated = unit.cast(criterion), unit.adjudicated(criterion)
         if votes or adjudicated:
             key = (sample.bom_version, PANEL + criterion, slice_, sample.stratum, sample.pane)
-            yield Mark(key, PanelItem(judge, sample.weight, votes, adjudicated, unit.reasons(criterion)).cell())
+            yield (key, PanelItem(judge, sample.weight, votes, adjudicated, unit.reasons(criterion)).cell(), 1)
 
 
 def _whole(unit: Unit, sample: Sample, subject: str, slice_: str) -> Mark:
     cell = orjson.dumps([sample.attempt, sample.weight, unit.settled()]).decode()
-    return Mark((sample.bom_version, subject, slice_, sample.stratum, sample.pane), cell)
+    return ((sample.bom_version, subject, slice_, sample.stratum, sample.pane), cell, 1)
 
 
 def _predicted(unit: Unit, sample: Sample) -> Iterable[Mark]:
     """The audit judge's word beside the people's, for prediction-powered inference (S2 6.3)."""
     if sample.audit in (PASS, FAIL) and unit.settled() != "unsettled":
-        yield Mark((sample.bom_version, PPI, EVERYTHING, "", sample.pane), f"{sample.audit}|{unit.settled()}")
+        yield ((sample.bom_version, PPI, EVERYTHING, "", sample.pane), f"{sample.audit}|{unit.settled()}", 1)
 
 
 def _calibration(unit: Unit, sample: Sample) -> Iterable[Mark]:
@@ -201,7 +201,7 @@ def _calibration(unit: Unit, sample: Sample) -> Iterable[Mark]:
     for criterion, thousandths in sample.confidence.items():
         if (gold := unit.gold(criterion)) is not None:
             right = "right" if sample.judge.get(criterion) == gold else "wrong"
-            yield Mark(key, f"{criterion}|{thousandths}|{right}")
+            yield (key, f"{criterion}|{thousandths}|{right}", 1)
 
 
 def _decided_on(sample: Sample) -> bool:
@@ -212,7 +212,7 @@ def _decided_on(sample: Sample) -> bool:
 
 def _gold(unit: Unit, sample: Sample) -> list[Mark]:
     return [
-        Mark((sample.bom_version, GOLD, EVERYTHING, criterion, sample.pane), f"{rater}|{vote}|{known}")
+        ((sample.bom_version, GOLD, EVERYTHING, criterion, sample.pane), f"{rater}|{vote}|{known}", 1)
         for criterion, known in sample.known.items()
         for rater, vote in unit.cast(criterion)
     ]
@@ -224,7 +224,7 @@ def _attribution(unit: Unit, sample: Sample) -> list[Mark]:
         return []
     key = (sample.bom_version, ATTRIBUTION, EVERYTHING, sample.stratum, sample.pane)
     return [
-        Mark(key, f"{criterion}|{_how(unit.failed, sample.attempt, criterion)}")
+        (key, f"{criterion}|{_how(unit.failed, sample.attempt, criterion)}", 1)
         for criterion in sample.judge
         if unit.gold(criterion) == FAIL
     ]
@@ -244,7 +244,7 @@ def _pairs(unit: Unit, earlier: Unit | None) -> list[Mark]:
     now, before = unit.sample, earlier.sample
     key = (now.bom_version, PAIRS, EVERYTHING, "", now.pane)
     return [
-        Mark(key, f"{criterion}|{before.judge[criterion]}|{judge}")
+        (key, f"{criterion}|{before.judge[criterion]}|{judge}", 1)
         for criterion, judge in now.judge.items()
         if criterion in before.judge and unit.gold(criterion) == earlier.gold(criterion) == FAIL
     ]

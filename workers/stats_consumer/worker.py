@@ -147,7 +147,7 @@ class StatsWorker:
                 self._fold.dead_letter(letter.topic, letter.error_kind, at=at)
             return
         try:
-            if (unreadable := header(record.headers, UNREADABLE)) is not None:
+            if record.value is None and (unreadable := header(record.headers, UNREADABLE)) is not None:
                 event("unreadable", level=logging.WARNING, uri=record.uri, reason=unreadable)
             self._fold.apply(decode(topic, record.value, ce_type=header(record.headers, CE_TYPE)).message)
         except BadMessage as bad:
