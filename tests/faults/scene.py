@@ -107,9 +107,8 @@ class Scene:
         futures = []
         began = time.monotonic()
         producer = AIOKafkaProducer(
-            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes,
-            request_timeout_ms=120_000,  # a producer that outlives every fault: drafts are given, not at stake
-        )  # fmt: skip
+            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes
+        )
         await producer.start()
         for number, out in enumerate(outs):
             topic = self.prefix + DRAFTS.name
