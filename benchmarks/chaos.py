@@ -143,7 +143,7 @@ class Publisher:
             for first in range(0, len(drafts), BATCH):
                 rows = [OutRecord(self._topic, *draft) for draft in drafts[first : first + BATCH]]
                 while not await self._taken(rows):
-                    await asyncio.sleep(1.0)
+                    continue
                 await asyncio.sleep(max(0.0, first / DRAFTS_PER_S - (time.monotonic() - began)))
         finally:
             await self._drop()
@@ -158,6 +158,7 @@ class Publisher:
                 await self._producer.produce(rows)
         except (TimeoutError, FatalError, DependencyUnavailable):
             await self._drop()
+            await asyncio.sleep(1.0)
             return False
         return True
 
