@@ -27,6 +27,7 @@ from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
 
 TICK_S = 0.02
+COUNTED = ("assay_model_throttled_total", "assay_model_waits_total", "assay_commits_refused_total")
 
 
 class Seen(NamedTuple):
@@ -49,8 +50,10 @@ async def watched(
     count: int,
     *,
     tick_s: float = TICK_S,
+    counted: Callable[[], dict[str, float]] = dict,
 ) -> None:
-    """Run ``work`` until ``done`` reaches ``count``; print what was seen, a look every ``tick_s``."""
+    """Run ``work`` until ``done`` reaches ``count``; print what was seen, a look every ``tick_s``, and what the worker
+    ``counted`` by itself."""
     stop, ready, sampler = asyncio.Event(), asyncio.Event(), Sampler()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     task = asyncio.ensure_future(work(stop, ready.set))
@@ -64,7 +67,7 @@ async def watched(
     sampler.stop()
     stop.set()
     await task
-    _say(json.dumps({"series": series, "samples": sampler.counts}))
+    _say(json.dumps({"series": series, "samples": sampler.counts, "counted": counted()}))
 
 
 async def judge(job: dict[str, Any]) -> None:
@@ -81,7 +84,11 @@ async def judge(job: dict[str, Any]) -> None:
         collect_less()  # as ``assay run`` does
         await run_role(ROLES["judge"], settings, metrics=metrics, stop=stop, ready=ready)
 
-    await watched(work, done, job["count"], tick_s=job.get("tick_s", TICK_S))
+    def counted() -> dict[str, float]:
+        samples = [sample for metric in registry.collect() for sample in metric.samples]
+        return {name: sum(s.value for s in samples if s.name == name) for name in COUNTED}
+
+    await watched(work, done, job["count"], tick_s=job.get("tick_s", TICK_S), counted=counted)
 
 
 async def bare(job: dict[str, Any]) -> None:

@@ -95,10 +95,11 @@ def _on_a_cluster(settings: Settings) -> None:
 
 
 class Run(NamedTuple):
-    """What one process did: looks in order, and samples of whose code its CPU was in."""
+    """What one process did: looks in order, samples of whose code its CPU was in, and its own counters."""
 
     series: Sequence[Seen]
     samples: dict[str, int]
+    counted: dict[str, float]
 
     def between(self, first: int, last: int) -> tuple[float, float]:
         """(records a second, CPU seconds a record) from the ``first`` to the ``last`` record done."""
@@ -156,7 +157,7 @@ class Child:
         if self._process.returncode:
             raise RuntimeError(f"a measured process ended with code {self._process.returncode}")
         found = json.loads(out)
-        return Run([Seen(*row) for row in found["series"]], found["samples"])
+        return Run([Seen(*row) for row in found["series"]], found["samples"], found["counted"])
 
 
 def _shown(settings: Settings) -> str | None:

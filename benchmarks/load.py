@@ -69,6 +69,16 @@ def instant_bom(folder: Path) -> Path:
     return _sealed(folder, {"scripted_judge.yaml": script})
 
 
+def models_bom(folder: Path) -> Path:
+    """The two criteria of the example BOM that a model judges, without their rules; the model answers at once."""
+    charter = _charter()
+    charter["criteria"]["must_have"] = charter["criteria"]["must_have"][:2]
+    for criterion in charter["criteria"]["must_have"]:
+        criterion.pop("rules")
+    script = {"default": {"reply": PASS, "input_tokens": 600, "output_tokens": 24}}
+    return _sealed(folder, {"charter.yaml": charter, "scripted_judge.yaml": script}, keep=("c1", "c2"))
+
+
 def http_bom(folder: Path) -> Path:
     """One criterion, judged by rules and then by a model over HTTP."""
     charter = _charter()

@@ -14,6 +14,7 @@ _WHOSE = (
     ("workers/runtime/handling.py:_read", "decode"),
     ("workers/runtime/handling.py:_written", "encode"),
     ("schemas/headers.py:headers_for", "encode"),
+    ("schemas/headers.py:_time", "encode"),
     ("schemas/headers.py", "decode"),
     ("workers/judge/rules/", "rules"),
     ("workers/judge/cache", "cache"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, at_least
 from benchmarks.ground import Child, Ground, Run, outputs_of, publish
-from benchmarks.load import draft, instant_bom, rules_bom
+from benchmarks.load import draft, models_bom, rules_bom
 from schemas.drafts import Draft
 from workers.runtime.settings import Settings
 
@@ -19,12 +19,12 @@ ROUNDS = 3
 
 
 def rules(ground: Ground) -> list[Figure]:
-    """Three criteria, all decided by rules."""
+    """One criterion, decided by rules."""
     return [_compared(ground, "rules", "judge, rules only", rules_bom, target=0.35, before=lambda _: None)]
 
 
 def cache(ground: Ground) -> list[Figure]:
-    """Three criteria, two of which are asked of a model; every one of its verdicts is a cache hit."""
+    """Two criteria that a model judges; every one of its verdicts is a cache hit."""
 
     def fill(settings: Settings) -> None:
         publish(settings, _drafts())
@@ -32,7 +32,7 @@ def cache(ground: Ground) -> list[Figure]:
             child.result()
 
     what = f"judge, verdicts from {ground.cache}"
-    return [_compared(ground, "cache", what, instant_bom, target=0.3, before=fill)]
+    return [_compared(ground, "cache", what, models_bom, target=0.3, before=fill)]
 
 
 def _compared(
@@ -63,6 +63,7 @@ def _compared(
             f"{len(outs)} records and {sum(size for _, size in outs):,} bytes out a draft; nothing dropped",
             f"CPU a draft {1e6 * statistics.median(m[1] for m in mine):,.0f} us "
             f"(bare loop {1e6 * statistics.median(b[1] for b in base):,.0f} us): {last.shares()}",
+            f"{sum(run.counted['assay_commits_refused_total'] for run, _ in pairs):.0f} commits refused",
         ),
     )
 

@@ -48,6 +48,9 @@ def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, t
         notes=(
             f"{measured} drafts in steady state; one criterion; claims and verdicts in {ground.cache}; nothing dropped",
             f"CPU a draft {1e6 * cpu_s:,.0f} us: {run.shares()}",
+            f"the limit on calls fell {run.counted['assay_model_throttled_total']:.0f} times; "
+            f"{run.counted['assay_model_waits_total']:.0f} calls waited for their turn; "
+            f"{run.counted['assay_commits_refused_total']:.0f} commits refused",
         ),
     )
 

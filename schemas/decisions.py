@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from schemas.drafts import Context
 from schemas.message import Emitted, EventId, Sha256, UtcTime
-from schemas.verdict_space import Cause
+from schemas.verdict_space import Cause, Menu
 from schemas.verdicts import CriterionVerdict
 
 
-class Decision(StrEnum):
+class Decision(Menu):
     """The three strata of S2 5.1, and ``undecided``: outside the strata, inside coverage."""
 
     SERVED_FIRST_PASS = "served_first_pass"  # noqa: S105 - a stratum, not a password
@@ -22,7 +21,7 @@ class Decision(StrEnum):
     UNDECIDED = "undecided"
 
 
-class ServedStatus(StrEnum):
+class ServedStatus(Menu):
     SERVED = "served"
     FALLBACK = "fallback"
     WITHDRAWN = "withdrawn"

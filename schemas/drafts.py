@@ -36,6 +36,11 @@ class Context(Part):
             "items": [{"role": item.role, "metadata": item.metadata} for item in self.items],
         }
 
+    @cached_property
+    def json_chars(self) -> int:
+        """How long it is as JSON: what a judge would have to read."""
+        return len(self.model_dump_json())
+
     @property
     def instructed(self) -> bool:
         return bool(self.instruction and self.instruction.strip())

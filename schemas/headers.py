@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from schemas.message import Message
 
-Headers = tuple[tuple[str, bytes | None], ...]
+_Header = tuple[str, bytes | None]
+Headers = tuple[_Header, ...]
 
 CE_ID, CE_TYPE, CE_SOURCE = "ce_id", "ce_type", "ce_source"
 TRACEPARENT, TRACESTATE = "traceparent", "tracestate"
@@ -17,6 +19,8 @@ MAX_EVENT_ID_CHARS = 128
 
 _TRACEPARENT = re.compile(r"^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$")
 _TRACESTATE_MAX = 512
+_SPEC_VERSION: _Header = ("ce_specversion", b"1.0")
+_CONTENT_TYPE: _Header = ("content-type", b"application/json")
 
 
 class Trace(NamedTuple):
@@ -58,17 +62,23 @@ def event_id_of(headers: Headers) -> str | None:
 
 def headers_for(message: Message, *, event_id: str, source: str, at: datetime, trace: Trace = NO_TRACE) -> Headers:
     """The headers of one record of ours."""
-    rows: list[tuple[str, bytes | None]] = [
-        ("ce_specversion", b"1.0"),
+    rows: Headers = (
+        _SPEC_VERSION,
         (CE_ID, event_id.encode()),
         (CE_TYPE, message.ce_type.encode()),
         (CE_SOURCE, source.encode()),
-        ("ce_time", at.isoformat().encode()),
+        _time(at),
         ("ce_subject", message.key().encode()),
-        ("content-type", b"application/json"),
-    ]
-    if trace.traceparent is not None:
-        rows.append((TRACEPARENT, trace.traceparent.encode()))
-        if trace.tracestate is not None:
-            rows.append((TRACESTATE, trace.tracestate.encode()))
-    return tuple(rows)
+        _CONTENT_TYPE,
+    )
+    return rows + _passed_on(trace) if trace.traceparent is not None else rows
+
+
+@lru_cache(maxsize=1)  # what one record leads to is of one moment
+def _time(at: datetime) -> _Header:
+    return ("ce_time", at.isoformat().encode())
+
+
+def _passed_on(trace: Trace) -> Headers:
+    rows = zip((TRACEPARENT, TRACESTATE), trace, strict=True)
+    return tuple((name, value.encode()) for name, value in rows if value is not None)

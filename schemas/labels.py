@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from schemas.decisions import Decision
 from schemas.drafts import Context
@@ -48,6 +48,9 @@ class HumanVote(StrEnum):
     CANNOT_TELL = "cannot_tell"
 
 
+ClauseId = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
+
+
 class LabelStage(StrEnum):
     """The life of a label (S1, "Calibration"): one rater's vote, or an adjudicator's word on disagreeing votes."""
 
@@ -58,7 +61,8 @@ class LabelStage(StrEnum):
 class HumanLabel(ItemMessage):
     """One rater's vote on one text and criterion. A higher ``version`` of the same rater corrects a lower one.
 
-    A fail needs a rationale (S2 7.4 item 3). ``retracted`` takes the vote back.
+    A fail needs a rationale (S2 7.4 item 3); ``clause`` is the same reason in a form that can be compared with the
+    judge's. ``retracted`` takes the vote back.
     """
 
     ce_type: ClassVar[str] = "assay.human_label.v1"
@@ -72,6 +76,7 @@ class HumanLabel(ItemMessage):
     vote: HumanVote
     rationale: Annotated[str, Field(max_length=4_000)] | None = None
     failure_mode: Annotated[str, Field(max_length=128)] | None = None
+    clause: ClauseId | None = None  # of the guideline, that a fail violates
     guideline_version: str
     stage: LabelStage = LabelStage.VOTE
     edited: bool = False  # raw or edited label (S1)
@@ -104,4 +109,7 @@ class SampledItem(Emitted):
     bom_version: str
     judged_sha256: Sha256
     judge_labels: dict[str, str] = Field(default_factory=dict)  # criterion -> the judge's label on this very draft
+    judge_clauses: dict[str, str] = Field(default_factory=dict)  # criterion -> the clause the judge failed it for
+    judge_confidence: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)  # of its label
+    audit_labels: dict[str, str] = Field(default_factory=dict)  # criterion -> the audit judge's label, if it was asked
     sampled_at: UtcTime

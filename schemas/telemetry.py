@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from schemas.message import Emitted, EventId, Part, Sha256, UtcTime
 from schemas.verdict_space import Flag
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
+
+Count = Annotated[int, Field(ge=0)]
 
 
 class BomExcerpt(Part):
@@ -24,7 +28,7 @@ class AttemptRecord(Emitted):
     """What happened to one draft. ``cost_usd`` null = unknown, never 0; a cached verdict costs 0.
 
     ``audit`` is what the audit judges said of a draft that was served: after the gate, without a say in it, and apart
-    from ``verdicts`` in every sum.
+    from ``verdicts`` in every sum. ``hedging`` is (hedging words, words) of a served text, where they are counted.
     """
 
     ce_type: ClassVar[str] = "assay.attempt_record.v1"
@@ -46,6 +50,7 @@ class AttemptRecord(Emitted):
     slices: tuple[str, ...] = ()
     verdicts: tuple[CriterionVerdict, ...]
     audit: tuple[CriterionVerdict, ...] = ()
+    hedging: tuple[Count, Count] | None = None
     flags: tuple[Flag, ...] = ()
     latency_ms: float
     cost_usd: float | None

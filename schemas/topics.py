@@ -71,13 +71,25 @@ LABELS = Topic(
     retention_days=400,
 )  # fmt: skip
 CANARY = Topic(
-    "canary", (CanaryRun,), "the fixed labelled set, judged again", "canary", "stats", partitions=1, retention_days=400
+    "canary",
+    (CanaryRun,),
+    "the fixed labelled set, judged again",
+    "canary",
+    "stats, report",
+    partitions=1,
+    retention_days=400,
 )
 METRICS = Topic(
-    "metrics", (MetricReport,), "one window's figures", "stats", "dashboards", partitions=1, retention_days=400
+    "metrics", (MetricReport,), "one window's figures", "stats", "dashboards, report", partitions=1, retention_days=400
 )
 ALERTS = Topic(
-    "alerts", (Alert,), "what on-call must know, and what to do", "stats", "on-call", partitions=1, retention_days=400
+    "alerts",
+    (Alert,),
+    "what on-call must know, and what to do",
+    "stats",
+    "on-call, report",
+    partitions=1,
+    retention_days=400,
 )
 CONTROL = Topic(
     "control", (KillSwitch,), "operator's commands, the newest of each kind counts", "operator", "every worker",

@@ -9,7 +9,18 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Label(StrEnum):
+class Menu(StrEnum):
+    """A closed list of words, several of which are written into every record.
+
+    Whoever encodes one asks for its ``value``, which Enum itself finds in five times the time.
+    """
+
+    @property
+    def value(self) -> str:
+        return str.__str__(self)
+
+
+class Label(Menu):
     """What one judge says of one draft on one criterion."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
@@ -28,7 +39,7 @@ class Label(StrEnum):
 _DECISIONS = frozenset({Label.PASS, Label.FAIL})
 
 
-class Form(StrEnum):
+class Form(Menu):
     """What a judge is asked for: bound in the charter, criterion by criterion."""
 
     BINARY = "binary"
@@ -36,7 +47,7 @@ class Form(StrEnum):
     PAIRWISE = "pairwise"
 
 
-class Choice(StrEnum):
+class Choice(Menu):
     """The menu of a pairwise comparison. On a verdict, A is the draft and B its rival, whichever was shown first."""
 
     A = "A"
@@ -52,7 +63,7 @@ class Choice(StrEnum):
 _MIRRORED = {Choice.A: Choice.B, Choice.B: Choice.A, Choice.TIE: Choice.TIE}
 
 
-class Cause(StrEnum):
+class Cause(Menu):
     """Why a verdict is no decision. Each is counted apart: a grader's failure is not a failed draft."""
 
     TIMEOUT = "timeout"  # no reply within the time of one attempt, or of the whole draft
@@ -90,7 +101,7 @@ _TRANSIENT = frozenset(
 )
 
 
-class Flag(StrEnum):
+class Flag(Menu):
     """Something worth a person's look that does not change the verdict. Raised by workers, alerted on by stats."""
 
     SURROGATES_REPLACED = "surrogates_replaced"

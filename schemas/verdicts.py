@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from schemas.message import Emitted, EventId, Name, Part, Sha256, UtcTime
-from schemas.verdict_space import Cause, Choice, Flag, Label
+from schemas.verdict_space import Cause, Choice, Flag, Label, Menu
 
 MAX_REASON_CHARS = 600
 """S2 8.1: the longest reason a judge may give."""
@@ -86,19 +85,16 @@ class CriterionVerdict(Part):
     votes: Annotated[tuple[Vote, ...], Field(max_length=MAX_VOTES)] = ()
 
     @model_validator(mode="after")
-    def _no_measure_without_a_decision(self) -> Self:
-        if not self.label.decided and (self.score is not None or self.preference is not None):
+    def _cause_beside_every_non_decision_and_no_measure(self) -> Self:
+        decided = self.label.decided
+        if not decided and (self.score is not None or self.preference is not None):
             raise ValueError(f"label {self.label} with a score or a preference: a non-decision measures nothing")
-        return self
-
-    @model_validator(mode="after")
-    def _cause_beside_every_non_decision(self) -> Self:
-        if self.label.decided == (self.cause is not None):
+        if decided == (self.cause is not None):
             raise ValueError(f"label {self.label} with cause {self.cause}: a cause belongs to non-decisions, always")
         return self
 
 
-class AttemptOutcome(StrEnum):
+class AttemptOutcome(Menu):
     """The gate's word on one attempt. S2 8.4 calls the first three pass, fail_revise and fail_drop."""
 
     SERVE = "serve"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from stats.checks import StatsInputError, choice, count, real, share
@@ -13,8 +15,9 @@ from stats.panel import PanelCounts, Pattern, Vote, exact, majority, panel_count
 from stats.unavailable import Unavailable
 from stats.verdicts import FAIL, PASS
 
-Metric = Literal["specificity", "recall"]
-METRICS: tuple[Metric, ...] = ("specificity", "recall")
+Metric = Literal["specificity", "recall", "reasoning_agreement"]
+METRICS: tuple[Metric, ...] = ("specificity", "recall", "reasoning_agreement")
+"""For reasoning agreement the votes of fails are their reasons; a fail without one stays ``fail`` (S2 3.2, 8.3)."""
 DEFAULT_WIDTH = 3.37
 UNDEFINED = "a metric of the band is undefined: no item of its class"
 
@@ -74,8 +77,8 @@ def band_from_counts(
     counts.check_settled()
     if counts.n_items and counts.n_raters < min_raters:
         return Unavailable(f"panel: the band needs at least {min_raters} raters, not {counts.n_raters}")
-    target = PASS if choice("metric", metric, METRICS) == "recall" else FAIL
-    scores = _scores(counts, target, leave_one_out)
+    choice("metric", metric, METRICS)
+    scores = _scores(counts, metric, leave_one_out)
     if not scores or any(score is None for score in scores):
         return Unavailable(UNDEFINED)
     judges, raters = zip(*(score for score in scores if score is not None), strict=True)
@@ -109,29 +112,47 @@ class Marks(NamedTuple):
     judge_hit: tuple[bool, ...]
 
 
-def marks(pattern: Pattern, target: str, leave_one_out: bool) -> Marks:
-    """Against each rater's reference: is the item of the target class, and who said so."""
+def marks(pattern: Pattern, metric: Metric, leave_one_out: bool) -> Marks:
+    """Against each rater's reference: is the item of the metric's class, and who says what the reference says."""
+    return _marks(pattern.judge, pattern.votes, metric, leave_one_out)
+
+
+@lru_cache(4096)  # a week has a handful of patterns, under many weights
+def _marks(judge: str, votes: tuple[Vote, ...], metric: Metric, leave_one_out: bool) -> Marks:
     counted, rater_hit, judge_hit = [], [], []
-    for i, vote in enumerate(pattern.votes):
-        others = pattern.votes[:i] + pattern.votes[i + 1 :] if leave_one_out else pattern.votes
-        inside = vote is not None and majority(others) == target
+    for i, vote in enumerate(votes):
+        others = votes[:i] + votes[i + 1 :] if leave_one_out else votes
+        reference = majority(others)
+        inside = vote is not None and _of_class(reference, metric)
         counted.append(inside)
-        rater_hit.append(inside and vote == target)
-        judge_hit.append(inside and pattern.judge == target)
+        rater_hit.append(inside and vote == reference)
+        judge_hit.append(inside and judge == reference)
     return Marks(tuple(counted), tuple(rater_hit), tuple(judge_hit))
 
 
-def _scores(counts: PanelCounts, target: str, leave_one_out: bool) -> list[tuple[Fraction, Fraction] | None]:
+def _of_class(reference: Vote, metric: Metric) -> bool:
+    match metric:
+        case "specificity":
+            return reference == FAIL
+        case "recall":
+            return reference == PASS
+        case "reasoning_agreement":
+            return reference not in (None, PASS, FAIL)
+
+
+def _scores(counts: PanelCounts, metric: Metric, leave_one_out: bool) -> list[tuple[Fraction, Fraction] | None]:
     """(judge, rater) score per rater as exact fractions; None where the denominator is 0."""
     raters = counts.n_raters
-    total, rater, judge = ([Fraction(0)] * raters for _ in range(3))
+    by_weight: dict[float, list[int]] = {}
     for pattern, n in counts.counts.items():
-        weight = exact(pattern.weight) * n
-        for i, (inside, hit, caught) in enumerate(zip(*marks(pattern, target, leave_one_out), strict=True)):
-            if inside:
-                total[i] += weight
-                rater[i] += weight * hit
-                judge[i] += weight * caught
+        sums = by_weight.setdefault(pattern.weight, [0] * (3 * raters))
+        for at, mark in enumerate(chain(*marks(pattern, metric, leave_one_out))):
+            sums[at] += n * mark
+    weighted = [(exact(weight), sums) for weight, sums in by_weight.items()]
+    total, rater, judge = (
+        [sum((w * sums[part * raters + i] for w, sums in weighted), Fraction(0)) for i in range(raters)]
+        for part in range(3)
+    )
     return [(judge[i] / total[i], rater[i] / total[i]) if total[i] else None for i in range(raters)]
 
 

@@ -16,7 +16,6 @@ from stats.checks import Floats, choice, count, open_share, real
 from stats.panel import PanelCounts, Vote, panel_counts
 from stats.resampling import MAX_DROPPED, percentiles
 from stats.unavailable import Unavailable
-from stats.verdicts import FAIL, PASS
 
 TIE = 1e-12
 """Resampled margins are floats; this close to the bound is on it (the observed margin is decided in fractions)."""
@@ -73,7 +72,7 @@ def band_bootstrap_from_counts(
     min_raters: int = 3,
 ) -> BandBootstrap | Unavailable:
     """The same from pattern counts. Seed the rng from (key, window, revision): a replay then gives the same bits."""
-    target = PASS if choice("metric", metric, METRICS) == "recall" else FAIL
+    choice("metric", metric, METRICS)
     n_boot, conf = count("n_boot", n_boot, at_least=1), open_share("conf", conf)
     width = real("width", width, at_least=0.0)
     counts.check_settled()
@@ -83,7 +82,7 @@ def band_bootstrap_from_counts(
         return Unavailable(f"panel: the band needs at least {min_raters} raters, not {counts.n_raters}")
     raters = counts.n_raters
     sums = np.zeros((n_boot, 3 * raters))
-    for sizes, rows in _strata(counts, target, leave_one_out):
+    for sizes, rows in _strata(counts, metric, leave_one_out):
         sums += rng.multinomial(sizes.sum(), sizes / sizes.sum(), size=n_boot) @ rows
     margins = _margins(sums, raters, width)
     interval = percentiles(margins, n_boot, conf=conf)
@@ -92,14 +91,14 @@ def band_bootstrap_from_counts(
     return BandBootstrap(interval.lo, interval.hi, float((margins >= -TIE).mean()), n_boot, interval.n_dropped)
 
 
-def _strata(counts: PanelCounts, target: str, leave_one_out: bool) -> list[tuple[Floats, Floats]]:
+def _strata(counts: PanelCounts, metric: Metric, leave_one_out: bool) -> list[tuple[Floats, Floats]]:
     """Per stratum: how many items contribute alike, and what one such item contributes, the commonest kind last.
 
     numpy draws a multinomial as one binomial per kind but the last, so kinds that contribute alike are one.
     """
     kinds: dict[str, Counter[tuple[float, ...]]] = {}
     for pattern, n in counts.counts.items():
-        row = tuple(pattern.weight * mark for part in marks(pattern, target, leave_one_out) for mark in part)
+        row = tuple(pattern.weight * mark for part in marks(pattern, metric, leave_one_out) for mark in part)
         kinds.setdefault(pattern.stratum, Counter())[row] += n
     ordered = (sorted(alike.items(), key=lambda kind: (kind[1], kind[0])) for alike in kinds.values())
     return [

@@ -9,13 +9,13 @@ volume is therefore linear in rho: V(rho) = rho V(1) + (1 - rho) V(0).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from stats.checks import Floats, count, share
-from stats.unavailable import Number, ratio
+from stats.unavailable import Number, Unavailable, ratio
 
 NOTHING_SERVED = "nothing served"
 NO_REVISION = "nothing is served after a revision at a budget of 0"
@@ -90,6 +90,34 @@ def retry_chain(settings: ChainSettings | None = None, *, retry_budget: int = 3)
     s, budget = settings or ChainSettings(), count("retry_budget", retry_budget)
     v = _volumes(s.unfixable, s.first_defect, s.fix, s.regress, s.spec, s.rec, s.persistence, budget)
     return _outcome([float(g) for g in v.good], [float(b) for b in v.bad], float(sum(v.judged)))
+
+
+def persistence_from_share(
+    defect_share: float, settings: ChainSettings | None = None, *, retry_budget: int = 3
+) -> Number:
+    """The rho at which the chain's post-revision stratum has this defect share; ``settings.persistence`` is not read.
+
+    Unavailable where no rho gives it: above the share at rho 0 or below that at rho 1 the other assumptions are wrong,
+    or defects ride along with caught ones. Source: S2 6.2.
+
+    >>> round(persistence_from_share(0.1193), 2)
+    0.5
+    """
+    x, s = share("defect_share", defect_share), settings or ChainSettings()
+    fresh, sticky = (retry_chain(replace(s, persistence=rho), retry_budget=retry_budget) for rho in (0.0, 1.0))
+    shares = (fresh.post_revision_defect_share, sticky.post_revision_defect_share)
+    for one in shares:
+        if isinstance(one, Unavailable):
+            return one
+    bad = [sum(o.bad_by_attempt[1:]) for o in (fresh, sticky)]
+    served = [sum(o.served_by_attempt[1:]) for o in (fresh, sticky)]
+    slope = (bad[1] - bad[0]) - x * (served[1] - served[0])
+    rho = (x * served[0] - bad[0]) / slope if slope else -1.0
+    if not -1e-9 <= rho <= 1 + 1e-9:
+        return Unavailable(
+            f"no persistence explains it: the share is {shares[1]:.1%} at rho 1 and {shares[0]:.1%} at 0"
+        )
+    return min(max(rho, 0.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,10 +121,7 @@ def majority(votes: Iterable[Vote]) -> Vote:
     ('fail', None)
     """
     cast = [vote for vote in votes if vote is not None]
-    fails = sum(vote == FAIL for vote in cast)
-    if 2 * fails == len(cast):
-        return None
-    return FAIL if 2 * fails > len(cast) else PASS
+    return next((vote for vote in cast if 2 * cast.count(vote) > len(cast)), None)
 
 
 def exact(number: float) -> Fraction:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from stats.checks import StatsInputError, choice, count, real, share
+from stats.checks import StatsInputError, choice, count, real, share, successes
 from stats.proportions import Side, wilson
 from stats.sequences import bernoulli_confidence_sequence
-from stats.unavailable import Number, Unavailable
+from stats.unavailable import Number, Unavailable, ratio
 
 Decision = Literal["lower", "keep", "pool"]
 
@@ -168,3 +168,15 @@ def persistence_from_catch_then_miss(p_catch_miss: float, miss: float) -> Number
     """The same from P(catch, then miss), which logs show more easily: P = (1 - rho) m (1 - m)."""
     p, m = share("p_catch_miss", p_catch_miss), share("miss", miss)
     return 1 - p / (m * (1 - m)) if 0 < m < 1 else Unavailable("the judge misses all or nothing")
+
+
+def persistence_from_miss_after_catch(missed: int, pairs: int, miss: float) -> Number:
+    """The same from pairs whose first bad draft was caught, all that a gate lets happen: P = (1 - rho) m.
+
+    >>> round(persistence_from_miss_after_catch(10, 200, 0.1), 2)
+    0.5
+    """
+    m, share_missed = share("miss", miss), ratio(successes("missed", missed, pairs), pairs, "no caught draft")
+    if isinstance(share_missed, Unavailable):
+        return share_missed
+    return 1 - share_missed / m if 0 < m < 1 else Unavailable("the judge misses all or nothing")

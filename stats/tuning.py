@@ -127,7 +127,9 @@ def _kinds(setting: Setting, judge_acc: float) -> tuple[Floats, Floats]:
             chance = prior
             for label, accuracy in zip(labels, accuracies, strict=True):
                 chance *= accuracy if label == truth else 1 - accuracy
-            row = tuple(float(m) for part in marks(Pattern("", 1.0, labels[0], labels[1:]), FAIL, True) for m in part)
+            row = tuple(
+                float(m) for part in marks(Pattern("", 1.0, labels[0], labels[1:]), "specificity", True) for m in part
+            )
             merged[row] = merged.get(row, 0.0) + chance
     ordered = sorted(merged.items(), key=lambda kind: (kind[1], kind[0]))
     chances = np.array([chance for _, chance in ordered])

@@ -34,6 +34,7 @@ from workers.canary.records import canary_record, runs_on_record
 from workers.canary.schedule import keep_running
 from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
+from workers.judge.hedging import hedges_of
 from workers.judge.instrument import Instrument
 from workers.judge.limits.shared_spending import SharedSpending
 from workers.judge.measuring import measure
@@ -140,8 +141,11 @@ def _obeyed_by(worker: Worker) -> Callable[[ControlState], None]:
 async def _judge(settings: Settings, bom: Bom, metrics: Metrics) -> AsyncIterator[Route]:
     async with AsyncExitStack() as stack:
         around = with_purse(bom, await _surroundings(settings, bom, metrics, stack))
-        memory = _memory(settings, bom, around)
-        judge = JudgeWorker(bom, build_instrument(bom, around), audit=build_audit(bom, around), memory=memory, now=_now)
+        audit, memory = build_audit(bom, around), _memory(settings, bom, around)
+        judge = JudgeWorker(
+            bom, build_instrument(bom, around), audit=audit, now=_now, memory=memory,
+            hedges=hedges_of(settings.hedging_words),
+        )  # fmt: skip
 
         async def handle(draft: Draft, origin: Origin) -> list[Message]:
             messages = await judge(draft, origin)

@@ -35,6 +35,10 @@ def raw(**changes: object) -> bytes:
         (b'{"a":' * 100_000, BadMessageKind.NOT_JSON),
         (b'{"item_id":"a","text":"x","context":{"items":[{"role":"t","metadata":NaN}]}}', BadMessageKind.NOT_JSON),
         (b'{"item_id":"a","text":"x","context":{"items":[{"role":"t","metadata":1e999}]}}', BadMessageKind.NOT_JSON),
+        (
+            raw(context=0).replace(b"0}", b'{"items":[{"role":"t","metadata":1' + b"0" * 310 + b".0}]}}"),
+            BadMessageKind.NOT_JSON,
+        ),
         (raw(item_id=""), BadMessageKind.BAD_SCHEMA),
         (raw(item_id=None), BadMessageKind.BAD_SCHEMA),
         (raw(text=""), BadMessageKind.BAD_SCHEMA),

@@ -10,7 +10,7 @@ from stats.certification import certify_exact, n_below_cap, n_certify_observed, 
 from stats.planning import ab_sample_size, halfwidth, n_for_halfwidth, n_for_kappa, weekly_human_cost
 from stats.proportions import clopper_pearson, wilson
 from stats.unavailable import Unavailable
-from workers.cli import plan_weekly
+from workers.cli import plan_weekly, what_if
 from workers.cli.answers import at_most, plain_errors, sentence, tell
 
 app = typer.Typer(name="plan", no_args_is_help=True, help="How many labels, days, raters and dollars do I need?")
@@ -23,6 +23,7 @@ Power = Annotated[float, typer.Option(help="Chance to succeed when the true valu
 def register(parent: typer.Typer) -> None:
     """Add ``plan`` to the command line."""
     plan_weekly.add_commands(app)
+    what_if.register(app)
     parent.add_typer(app)
 
 

@@ -110,7 +110,7 @@ async def _sample(
     asked = [one for one in known if one.task.task_id not in before]
     for one, draft in zip(missing, drafts, strict=True):
         if not isinstance(draft, Gone):
-            asked.append(ask(one, draft, population.judge_labels(one.decision), bom, week, now=now))
+            asked.append(ask(one, draft, population.said(one.decision), bom, week, now=now))
     await _publish(kafka, names, asked, settings, now)
     gone = [draft for draft in drafts if isinstance(draft, Gone)]
     return Outcome(cells, audits, len(known), len(before), len(asked), gone, 0)

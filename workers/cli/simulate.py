@@ -10,9 +10,9 @@ import typer
 from rich.table import Table
 
 from stats.budget import BudgetChoice, choose_budget
-from stats.chain import ChainSettings, RetryOutcome, no_judge, retry_chain
+from stats.chain import ChainSettings, RetryOutcome, no_judge, persistence_from_share, retry_chain
 from stats.retries import leak, net_value
-from stats.unavailable import Unavailable, jsonable
+from stats.unavailable import Number, Unavailable, jsonable
 from workers.cli.answers import at_most, plain_errors, share, shown
 from workers.cli.output import console, fail, notes, print_json
 
@@ -53,6 +53,10 @@ def simulate(
     drop_good: Annotated[float, typer.Option(help="Charter: loss when a good item is not served.")] = 1.0,
     serve_defect: Annotated[float, typer.Option(help="Charter: loss when a defect is served.")] = 50.0,
     regenerate: Annotated[float, typer.Option(help="Charter: cost of one regeneration.")] = 0.0,
+    observed: Annotated[
+        float | None,
+        typer.Option(help="Bad share that people found after revision: which persistence does it speak for?"),
+    ] = None,
     table: Annotated[bool, typer.Option("--table", help="Compare no judge, gate only and retries.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this .svg or .png file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")] = False,
@@ -68,6 +72,7 @@ def simulate(
         costs = {"drop_good": drop_good, "serve_defect": serve_defect, "regenerate": regenerate}
         choice = choose_budget(settings, max_budget=max_retries, **costs)
         outcome = retry_chain(settings, retry_budget=retries)
+        found = None if observed is None else persistence_from_share(observed, settings, retry_budget=retries)
         rows = comparison(settings, retries, drop_good=drop_good, serve_defect=serve_defect)
     if plot is not None:
         draw(plot, settings, choice, costs)
@@ -77,6 +82,7 @@ def simulate(
                 rows
                 if table
                 else {"settings": settings, "retries": retries, "outcome": numbers(outcome), "budgets": choice}
+                | ({} if found is None else {"observed": observed, "persistence_observed": found})
             )
         )
     elif table:
@@ -85,6 +91,8 @@ def simulate(
     else:
         _print_outcome(outcome, retries)
         _print_choice(choice)
+    if found is not None and not json:
+        _print_persistence(observed, found)
 
 
 def comparison(settings: ChainSettings, retries: int, *, drop_good: float, serve_defect: float) -> list[dict[str, Any]]:
@@ -137,6 +145,12 @@ def _print_outcome(o: RetryOutcome, retries: int) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _print_persistence(observed: float | None, found: Number) -> None:
+    told = f": {found.reason}" if isinstance(found, Unavailable) else f" speaks for a persistence (rho) of {found:.2f}"
+    text = f"A bad share of {share(observed)} after revision{told}."
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_choice(choice: BudgetChoice) -> None:

@@ -5,7 +5,6 @@ Each is a measurement with its interval. It becomes a check only where somebody 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -22,6 +21,7 @@ from stats.length_bias import length_bias_slope
 from stats.unavailable import Unavailable
 from workers.conformance.pairs import PairRun
 from workers.judge.families import family_of
+from workers.judge.hedging import ENGLISH, hedging_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +82,6 @@ class HedgingShift:
     words_per_text: tuple[float, float] | Unavailable
 
 
-HEDGES: Final = frozenset(
-    {
-        "about", "almost", "apparently", "approximately", "arguably", "around", "broadly", "can", "could",
-        "essentially", "fairly", "generally", "largely", "likely", "mainly", "may", "maybe", "might",
-        "mostly", "nearly", "often", "partly", "perhaps", "possibly", "potentially", "practically",
-        "presumably", "probably", "quite", "rather", "relatively", "roughly", "seem", "seemingly", "seems",
-        "should", "sometimes", "somewhat", "tend", "tends", "typically", "usually",
-    }
-)  # fmt: skip
-"""Words that take a statement half back. A text that is revised to please a judge collects them (S2 6.6)."""
-
-
 def hedging(first: Iterable[str], revised: Iterable[str]) -> HedgingShift:
     """Hedging words in texts served on first pass and in texts served after revision, English only."""
     before, after = wordiness(first), wordiness(revised)
@@ -107,9 +95,8 @@ def hedging(first: Iterable[str], revised: Iterable[str]) -> HedgingShift:
 
 
 def wordiness(texts: Iterable[str]) -> Wordiness:
-    counted = [_WORD.findall(text.lower()) for text in texts]
-    words = [word for text in counted for word in text]
-    return Wordiness(len(counted), len(words), sum(word in HEDGES for word in words))
+    counted = [hedging_words(text, ENGLISH) for text in texts]
+    return Wordiness(len(counted), sum(words for _, words in counted), sum(hedges for hedges, _ in counted))
 
 
 def _named(gap: FamilyGap | Unavailable, before: Wordiness, after: Wordiness) -> FamilyGap | Unavailable:
@@ -136,4 +123,3 @@ def _choice(said: object) -> str:
 
 
 _CHOICES: Final = {"A": "A", "B": "B", "TIE": "TIE", "tie": "TIE"}
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -1,7 +1,7 @@
 """Label Studio's JSON: the labelling configuration for our tasks, and rows out of its export. Pure.
 
-A criterion is a ``Choices`` named like it; its rationale and failure mode are ``TextArea`` named
-``<criterion>__rationale`` and ``<criterion>__failure_mode``. Raters are known by their number in Label Studio, never by
+A criterion is a ``Choices`` named like it; its rationale, failure mode and clause are ``TextArea``
+named ``<criterion>__rationale`` and so on. Raters are known by their number in Label Studio, never by
 their e-mail address.
 """
 
@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 from schemas.labels import HumanVote
 from workers.hitl.rows import Problem, Row
 
-_FIELDS = ("rationale", "failure_mode")
+_FIELDS = ("rationale", "failure_mode", "clause")
 
 
 def labelling_config(criteria: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from schemas.labels import HumanLabel
 from workers.hitl.rows import Key
 
-_WHAT_WAS_SAID = ("vote", "rationale", "failure_mode", "guideline_version", "retracted")
+_WHAT_WAS_SAID = ("vote", "rationale", "failure_mode", "clause", "guideline_version", "retracted")
 
 
 def newest(labels: Iterable[HumanLabel]) -> dict[Key, HumanLabel]:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from schemas.labels import HumanLabel, LabelStage, LabelTask
 
 COLUMNS = (
-    "task_id", "criterion_id", "rater_id", "vote", "rationale", "failure_mode", "stage", "guideline_version", "edited",
-    "retracted", "labelled_at",
+    "task_id", "criterion_id", "rater_id", "vote", "rationale", "failure_mode", "clause", "stage", "guideline_version",
+    "edited", "retracted", "labelled_at",
 )  # fmt: skip
 """What a row may have; the first four it must. ``vote`` is pass, fail or cannot_tell; ``stage`` vote or adjudicated."""
 

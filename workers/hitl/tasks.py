@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from stats.sampling import BottomK, draw
 from stats.unavailable import Unavailable
 from workers.bom.labelled_set import LabelledItem
 from workers.hitl.drawing import Drawn
-from workers.hitl.population import Week
+from workers.hitl.population import Said, Week
 
 
 class Asked(NamedTuple):
@@ -30,7 +30,7 @@ def task_id(week: Week, kind: TaskKind, cause: str, judged_sha256: str) -> str:
     return event_id("label_task", week.name, kind, cause, judged_sha256)
 
 
-def ask(drawn: Drawn, draft: Draft, judge_labels: Mapping[str, str], bom: Bom, week: Week, *, now: datetime) -> Asked:
+def ask(drawn: Drawn, draft: Draft, said: Said, bom: Bom, week: Week, *, now: datetime) -> Asked:
     """The task for a drawn item; ``draft`` is the very draft that was decided on."""
     decision = drawn.decision
     task = _task(draft, task_id(week, drawn.kind, decision.event_id, decision.judged_sha256), bom, week, now=now)
@@ -47,7 +47,10 @@ def ask(drawn: Drawn, draft: Draft, judge_labels: Mapping[str, str], bom: Bom, w
         inclusion_probability=drawn.inclusion,
         bom_version=decision.bom_version,
         judged_sha256=decision.judged_sha256,
-        judge_labels=dict(judge_labels),
+        judge_labels=dict(said.labels),
+        judge_clauses=dict(said.clauses),
+        judge_confidence=dict(said.confidence),
+        audit_labels=dict(said.audit),
         sampled_at=now,
     )
     return Asked(task, sampled)

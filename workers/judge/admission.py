@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 from schemas.bom import DecisionSettings, ModelBinding
@@ -36,7 +35,7 @@ class AdmittingJudge:
         *,
         binding: ModelBinding,
         decision: DecisionSettings,
-        admitted: Collection[str],
+        admitted: tuple[str, ...],
         counters: Counters,
         compares: bool = False,
     ) -> None:
@@ -87,7 +86,7 @@ def refused(
     *,
     decision: DecisionSettings,
     own_family: str,
-    admitted: Collection[str],
+    admitted: tuple[str, ...],
     compares: bool = False,
 ) -> Refusal | None:
     """Why no call is made for a draft, or None."""
@@ -100,7 +99,7 @@ def refused(
         return Refusal(Label.MISSING_EVIDENCE, Cause.NO_RIVAL, "the criterion compares, and the draft has no rival")
     if compares and draft.rival is not None and len(draft.rival) > decision.max_draft_chars:
         return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"rival of {len(draft.rival)} characters")
-    if (size := len(context.model_dump_json())) > decision.max_context_chars:
+    if (size := context.json_chars) > decision.max_context_chars:
         return Refusal(Label.ABSTAIN, Cause.OVERSIZE, f"context of {size} characters")
     if related(draft.generator_model, own=own_family, admitted=admitted):
         detail = "the generator is of the judge's own family or of none that the charter admits"

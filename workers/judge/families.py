@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 
 def family_of(model: str, families: Collection[str]) -> str | None:
@@ -16,7 +17,8 @@ def family_of(model: str, families: Collection[str]) -> str | None:
     return max((family for family in families if _begins(name, family.casefold())), key=len, default=None)
 
 
-def related(generator: str | None, *, own: str, admitted: Collection[str]) -> bool:
+@lru_cache(maxsize=1024)  # generators are few, drafts are many
+def related(generator: str | None, *, own: str, admitted: tuple[str, ...]) -> bool:
     """True when a draft's generator is of the judge's own family or of none that the charter admits.
 
     False where the charter admits any (``admitted`` is empty), and where the draft does not say who wrote it.

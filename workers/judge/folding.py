@@ -38,8 +38,8 @@ class Folded:
 
 
 def fold(text: str, table: Mapping[int, str | int | None] = SAME_SHAPE) -> Folded:
-    """Fold a text; ``table`` maps characters one for one. Linear in the length."""
-    plain = text.translate(table)
+    """Fold a text; ``table`` maps characters one for one, none of them ASCII. Linear in the length."""
+    plain = text if text.isascii() else text.translate(table)
     if (plain.isascii() and plain.isprintable() and "  " not in plain) or not _EXPENSIVE.search(plain):
         return Folded(plain)
     pieces: list[str] = []

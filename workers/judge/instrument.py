@@ -77,10 +77,14 @@ class AllAtOnce:
         self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
     ) -> list[CriterionVerdict]:
         asked = [judge for judge, verdict in zip(judges, settled, strict=True) if verdict is None]
-        if len(asked) == 1:
+        # The first one needs no task of its own: most drafts have few criteria, and most answers are in the cache.
+        others = [asyncio.create_task(judge.by_model(draft, deadline=deadline)) for judge in asked[1:]]
+        try:
             answers = [await asked[0].by_model(draft, deadline=deadline)]
-        else:
-            answers = await asyncio.gather(*(judge.by_model(draft, deadline=deadline) for judge in asked))
+            answers += [await other for other in others]
+        finally:
+            for other in others:
+                other.cancel()
         answer = iter(answers)
         return [next(answer) if verdict is None else verdict for verdict in settled]
 

@@ -11,9 +11,13 @@ from schemas.decisions import Decision, HumanQueueItem, ItemDecision, ServedOutp
 from schemas.drafts import Draft
 from schemas.ids import event_id, sha256_text
 from schemas.message import Message
+from schemas.ours import unchecked
 from schemas.verdict_space import Flag
 from schemas.verdicts import AttemptOutcome, DraftVerdict
 from workers.judge.fallback import fill
+
+_served_output, _item_decision = unchecked(ServedOutput), unchecked(ItemDecision)
+_human_queue_item = unchecked(HumanQueueItem)
 
 Released = ServedStatus | Literal["human_queue", "last_approved", "nothing"]
 
@@ -77,7 +81,7 @@ def item_decision(verdict: DraftVerdict, released: Released, *, now: datetime) -
     decision = decision_of(verdict)
     if decision is None:
         return None
-    return ItemDecision(
+    return _item_decision(
         event_id=_id("item_decision", verdict),
         item_id=verdict.item_id,
         round_id=verdict.round_id,
@@ -97,7 +101,7 @@ def item_decision(verdict: DraftVerdict, released: Released, *, now: datetime) -
 
 
 def _served(draft: Draft, verdict: DraftVerdict, decision: Decision | None, now: datetime) -> ServedOutput:
-    return ServedOutput(
+    return _served_output(
         event_id=_id("served_output", verdict),
         item_id=draft.item_id,
         status=ServedStatus.SERVED,
@@ -114,7 +118,7 @@ def _served(draft: Draft, verdict: DraftVerdict, decision: Decision | None, now:
 
 
 def _fallback(text: str, verdict: DraftVerdict, now: datetime) -> ServedOutput:
-    return ServedOutput(
+    return _served_output(
         event_id=_id("served_output", verdict),
         item_id=verdict.item_id,
         status=ServedStatus.FALLBACK,
@@ -131,7 +135,7 @@ def _fallback(text: str, verdict: DraftVerdict, now: datetime) -> ServedOutput:
 
 
 def _queued(draft: Draft, verdict: DraftVerdict, now: datetime) -> HumanQueueItem:
-    return HumanQueueItem(
+    return _human_queue_item(
         event_id=_id("human_queue_item", verdict),
         item_id=draft.item_id,
         round_id=verdict.round_id,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import cast
 
 from schemas.bom import Bom
 from schemas.drafts import Draft
 from schemas.ids import event_id
+from schemas.ours import unchecked
 from schemas.telemetry import AttemptRecord, BomExcerpt
 from schemas.verdict_space import Flag
-from schemas.verdicts import CriterionVerdict, DraftVerdict, Usage
+from schemas.verdicts import CriterionVerdict, DraftVerdict
 
 AHEAD = timedelta(minutes=5)
 BEHIND = timedelta(days=30)
+
+_attempt_record = unchecked(AttemptRecord)
 
 
 def attempt_record(
@@ -24,10 +28,12 @@ def attempt_record(
     flags: Iterable[Flag],
     latency_ms: float,
     audit: tuple[CriterionVerdict, ...] = (),
+    hedging: tuple[int, int] | None = None,
 ) -> AttemptRecord:
     """One record for one attempt. ``flags`` are those of the draft as a whole; verdicts carry their own."""
     usages = [v.usage for v in verdict.verdicts]
-    return AttemptRecord(
+    paid = [usage for usage in usages if usage.calls]
+    return _attempt_record(
         event_id=event_id("attempt_record", verdict.draft_event_id, verdict.judged_sha256, verdict.bom_version),
         item_id=draft.item_id,
         attempt=draft.attempt,
@@ -46,13 +52,14 @@ def attempt_record(
         slices=draft.slices,
         verdicts=verdict.verdicts,
         audit=audit,
+        hedging=hedging,
         flags=tuple(dict.fromkeys(flags)),
         latency_ms=round(latency_ms, 3),
-        cost_usd=total(usage.cost_usd for usage in usages),
-        input_tokens=_tokens(usages, "input_tokens"),
-        output_tokens=_tokens(usages, "output_tokens"),
-        model_calls=sum(usage.calls for usage in usages),
-        cached_verdicts=sum(v.cached for v in verdict.verdicts),
+        cost_usd=total([usage.cost_usd for usage in usages]),
+        input_tokens=_tokens([usage.input_tokens for usage in paid]),
+        output_tokens=_tokens([usage.output_tokens for usage in paid]),
+        model_calls=sum([usage.calls for usage in paid]),
+        cached_verdicts=sum([v.cached for v in verdict.verdicts]),
         created_at=draft.created_at,
         judged_at=verdict.judged_at,
     )
@@ -61,12 +68,11 @@ def attempt_record(
 def total(costs: Iterable[float | None]) -> float | None:
     """The sum; None when one part is unknown: an unknown cost is not 0."""
     known = list(costs)
-    return None if any(cost is None for cost in known) else sum(cost for cost in known if cost is not None)
+    return None if None in known else sum(cast("list[float]", known))
 
 
-def _tokens(usages: Iterable[Usage], side: str) -> int | None:
-    counts = [getattr(usage, side) for usage in usages if usage.calls]
-    return None if any(count is None for count in counts) else sum(counts)
+def _tokens(counts: list[int | None]) -> int | None:
+    return None if None in counts else sum(cast("list[int]", counts))
 
 
 def time_flags(created_at: datetime | None, *, now: datetime) -> tuple[Flag, ...]:

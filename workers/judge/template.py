@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from schemas.drafts import Context, ContextItem, Draft
@@ -66,10 +67,8 @@ class PromptTemplate:
 
         ``swapped`` shows a comparison's rival first. A comparison needs a draft with a rival: admission sees to it.
         """
-        check_rubric(rubric)
-        ours = {"rubric": rubric.strip(), "scale": f"{scale.min} to {scale.max}" if scale else ""}
         return Prompt(
-            _filled(self.system, lambda slot: ours[slot]),
+            _instructions(self.system, rubric, f"{scale.min} to {scale.max}" if scale else ""),
             _filled(self.user, lambda slot: fenced(slot, _text_of(slot, draft, swapped=swapped), fence)),
         )
 
@@ -107,6 +106,13 @@ def _pieces(source: str, slots: tuple[str, ...], *, section: str) -> tuple[str, 
     return tuple(pieces)
 
 
+@lru_cache(maxsize=256)  # the same for every draft of a criterion
+def _instructions(system: tuple[str, ...], rubric: str, scale: str) -> str:
+    check_rubric(rubric)
+    ours = {"rubric": rubric.strip(), "scale": scale}
+    return _filled(system, lambda slot: ours[slot])
+
+
 def _filled(pieces: tuple[str, ...], fill: Callable[[str], str]) -> str:
     """One pass: what fills a slot is never searched for slots."""
     return "".join(fill(piece) if at % 2 else piece for at, piece in enumerate(pieces))
@@ -130,14 +136,13 @@ def _item(item: ContextItem) -> str:
     # Keys are sorted as the judged hash sorts them: drafts that share a hash share a prompt.
     whole = {"role": item.role, "metadata": item.metadata}
     encoded = json.dumps(whole, ensure_ascii=False, sort_keys=True)
-    return _JSON_STRING.sub(_neutral, encoded)
+    return _JSON_STRING.sub(_neutralised_string, encoded)
 
 
-def _neutral(found: re.Match[str]) -> str:
-    """A JSON string with its text neutralised; most are as they should be."""
+def _neutralised_string(found: re.Match[str]) -> str:
     written = found[0]
-    if "\\" not in written and neutralise(plain := written[1:-1]) is plain:
-        return written
+    if "\\" not in written and neutralise(written[1:-1]) == written[1:-1]:
+        return written  # nothing to undo and to write again, as with most
     return json.dumps(neutralise(json.loads(written)), ensure_ascii=False)
 
 

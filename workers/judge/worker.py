@@ -12,15 +12,19 @@ from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
 from schemas.ids import event_id
 from schemas.message import Message
+from schemas.ours import unchecked
 from schemas.verdict_space import Flag
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
 from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
+from workers.judge.hedging import hedging_words
 from workers.judge.instrument import Instrument
 from workers.judge.memory import VerdictMemory
 from workers.judge.release import Release, item_decision, release
 from workers.judge.telemetry import attempt_record, excerpt_of, time_flags
 from workers.judge.wording import Wording
 from workers.runtime.origin import Origin
+
+_made_verdict = unchecked(DraftVerdict)
 
 
 class JudgeWorker:
@@ -34,12 +38,14 @@ class JudgeWorker:
         now: Callable[[], datetime],
         audit: Instrument | None = None,
         memory: VerdictMemory | None = None,
+        hedges: frozenset[str] = frozenset(),
     ) -> None:
-        self._memory = memory
-        self._bom, self._instrument, self._now, self._audit = bom, instrument, now, audit
+        """``memory``: what was said under an event id; ``hedges``: words that are counted in served texts. Without the
+        one nothing is remembered, without the others nothing is counted."""
+        self._bom, self._instrument, self._now, self._audit, self._memory = bom, instrument, now, audit, memory
         self._excerpt = excerpt_of(bom)
         self._enforced = enforced_criteria(bom)
-        self._wording = Wording.of(bom)
+        self._wording, self._hedges = Wording.of(bom), hedges
 
     async def __call__(self, draft: Draft, origin: Origin) -> list[Message]:
         """Raises BadMessage for an attempt that cannot be: beyond the retry budget, or answering no request."""
@@ -53,7 +59,10 @@ class JudgeWorker:
         flags = (*origin.flags, *time_flags(draft.created_at, now=now), *shown.flags, *self._leaks(draft, verdict))
         latency_ms = (time.perf_counter() - started) * 1000
         audit = await self._audited(draft, shown)
-        record = attempt_record(draft, verdict, self._excerpt, flags=flags, latency_ms=latency_ms, audit=audit)
+        hedging = self._hedging(draft, verdict)
+        record = attempt_record(
+            draft, verdict, self._excerpt, flags=flags, latency_ms=latency_ms, audit=audit, hedging=hedging
+        )
         decision = item_decision(verdict, shown.released, now=now)
         return [verdict, record, *shown.messages, *([decision] if decision else [])]
 
@@ -77,7 +86,7 @@ class JudgeWorker:
     ) -> DraftVerdict:
         charter, version = self._bom.charter, self._bom.version
         labels = gated_labels(verdicts, charter.criteria.must_have, enforced=self._enforced)
-        return DraftVerdict(
+        return _made_verdict(
             event_id=id_,
             item_id=draft.item_id,
             attempt=draft.attempt,
@@ -100,6 +109,12 @@ class JudgeWorker:
         """What judges of another family say of a text that is about to be shown. It changes nothing (S2 6.3)."""
         served = any(isinstance(m, ServedOutput) and m.status is ServedStatus.SERVED for m in shown.messages)
         return await self._audit.judge(draft) if self._audit is not None and served else ()
+
+    def _hedging(self, draft: Draft, verdict: DraftVerdict) -> tuple[int, int] | None:
+        """Counts alone go into telemetry, never words of the draft (S2 6.6)."""
+        if not self._hedges or verdict.outcome is not AttemptOutcome.SERVE:
+            return None
+        return hedging_words(draft.text, self._hedges)
 
     def _leaks(self, draft: Draft, verdict: DraftVerdict) -> tuple[Flag, ...]:
         """Whether a text that is about to be served speaks the judge's language (S2 7.6 item 3)."""

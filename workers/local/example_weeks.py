@@ -197,7 +197,8 @@ class _Week:
         verdicts = tuple(
             CanaryVerdict(
                 item_id=f"canary-{i}", criterion_id=self._criteria[i % len(self._criteria)], certified=Label.FAIL,
-                label=Label.PASS if fixed.random() < flips else Label.FAIL, injection=i % 10 == 0,
+                label=Label.PASS if fixed.random() < (flips if changed or i % 10 else 0.0) else Label.FAIL,
+                injection=i % 10 == 0,
             )
             for i in range(self._terms.canary_items)
         )  # fmt: skip

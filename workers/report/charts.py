@@ -18,13 +18,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from workers.report.page import CanaryDay, Drawn, Line, Mark, Panel, Unit
 from workers.report.words import written
-from workers.runtime.printable import cut, escaped
+from workers.runtime.printable import escaped
 
 INK, FAINT, GRID = "#1f2430", "#6b7280", "#e5e7eb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#3d8fd1")
 REFERENCE, ALARM = "#b3402a", "#d55e01"
-WIDTH_IN = 5.2
-MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 48
+WIDTH_IN, STRIP_IN = 4.6, 10.4
+MOST_ROWS, MOST_CURVES, LABEL_CHARS = 24, len(SERIES), 44
 _NARROW = 0.04
 
 _STYLE: dict[Any, Any] = {
@@ -53,22 +53,22 @@ def draw(panel: Panel) -> Figure | None:
 
 
 def draw_canary(days: Sequence[CanaryDay]) -> Figure | None:
-    """Days across, runs of a day upwards; the count of flips in each cell, framed where it reaches the threshold."""
+    """Days across, runs of a day upwards, the count of flips in each cell: bold where it reaches the threshold, framed
+    where an injection case flipped."""
     if not days:
         return None
     columns = {day: x for x, day in enumerate(sorted({d.day for d in days}))}
     rows = max(d.run for d in days)
-    figure, axes = _axes(rows=0, height=1.0 + 0.32 * rows)
+    figure, axes = _axes(rows=0, height=0.8 + 0.36 * rows, width=STRIP_IN, left=0.5)
     most = max(max(d.flips for d in days), 1)
     for d in days:
         at, alarm = (columns[d.day], d.run - 1), d.threshold is not None and d.flips >= d.threshold
         colour = ALARM if alarm else SERIES[0]
         depth = 0.10 + 0.55 * d.flips / most
         axes.add_patch(_cell(at, facecolor=colour, alpha=depth, linewidth=0))
-        if alarm or d.injection_flips:
-            axes.add_patch(_cell(at, facecolor="none", edgecolor=REFERENCE, linewidth=1.4))
-        text = f"{d.flips}" + ("!" if d.injection_flips else "")
-        axes.text(at[0], at[1], text, ha="center", va="center", fontsize=7.5 if len(columns) > 18 else 9)
+        if d.injection_flips:
+            axes.add_patch(_cell(at, facecolor="none", edgecolor=REFERENCE, linewidth=1.6))
+        axes.text(*at, str(d.flips), ha="center", va="center", fontweight="bold" if alarm else "normal")
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, rows - 0.4))
     step = max(1, len(columns) // 7)
     names = list(columns)[::step]
@@ -116,7 +116,9 @@ def _bars(panel: Panel, known: Sequence[Line]) -> Figure:
 def _bounded(axes: Any, lines: Sequence[Line], marks: Sequence[Mark]) -> None:
     """Marks are inside; a narrow range is not blown up; a share stays between 0 and 1."""
     low, high = axes.get_xlim()
-    low, high = min([low, *(mark.value for mark in marks)]), max([high, *(mark.value for mark in marks)])
+    room = 0.04 * (high - low)
+    low = min([low, *(mark.value - room for mark in marks)])
+    high = max([high, *(mark.value + room for mark in marks)])
     if high - low < _NARROW and all(line.unit in (Unit.SHARE, Unit.POINTS) for line in lines):
         low, high = (low + high - _NARROW) / 2, (low + high + _NARROW) / 2
     if all(line.unit is Unit.SHARE for line in lines):
@@ -125,7 +127,7 @@ def _bounded(axes: Any, lines: Sequence[Line], marks: Sequence[Mark]) -> None:
 
 
 def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
-    figure, axes = _axes(rows=0, height=3.0)
+    figure, axes = _axes(rows=0, height=3.0, left=0.5)
     curves: dict[str, list[Line]] = {}
     for line in known:
         if line.at is not None:
@@ -150,7 +152,7 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if panel.marks else None)
     axes.set_xlabel(panel.axis)
     if len(curves) > 1:
-        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK).set_in_layout(False)
+        axes.legend(frameon=False, fontsize=8.5, loc="best", labelcolor=INK)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     return figure
 
@@ -158,8 +160,11 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
 _DRAWS = {Drawn.INTERVALS: _intervals, Drawn.BARS: _bars, Drawn.CURVE: _curve}
 
 
-def _axes(*, rows: int, height: float | None = None) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(WIDTH_IN, height or 0.75 + 0.4 * rows), layout="constrained")
+def _axes(*, rows: int, height: float | None = None, width: float = WIDTH_IN, left: float = 0.2) -> tuple[Figure, Any]:
+    """Margins are inches: the same whatever is drawn, and nobody's long name moves them."""
+    height = height or 0.8 + 0.4 * rows
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(left=left / width, right=1 - 0.2 / width, bottom=0.5 / height, top=1 - 0.24 / height)
     axes = figure.add_subplot()
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_axisbelow(True)
@@ -171,8 +176,7 @@ def _rows(axes: Any, lines: Sequence[Line]) -> None:
     axes.set_yticks([])
     axes.set_ylim(len(lines) - 0.7, -0.75)
     for y, line in enumerate(lines):
-        # Not in the layout: a name may be wider than the picture, and is cut there.
-        over = {"in_layout": False, "transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
+        over = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 9}
         axes.text(0, y - 0.4, _label(line.label), ha="left", **over)
         axes.text(1, y - 0.4, written(line.value, line.unit), ha="right", fontweight="bold", **over)
 
@@ -187,7 +191,9 @@ def _ticks(axis: Any, unit: Unit) -> None:
     def tick(value: float, _: int) -> str:
         if unit is Unit.SHARE:
             return f"{100 * value:.3g}%"
-        return f"{100 * value:+.3g} pt" if unit is Unit.POINTS else f"{value:g}"
+        if unit is Unit.POINTS:
+            return f"{100 * value:+.3g} pt" if abs(value) > 1e-9 else "0"
+        return f"{value:g}"
 
     axis.set_major_formatter(FuncFormatter(tick))
 
@@ -197,5 +203,6 @@ def _cell(at: tuple[int, int], **how: Any) -> Any:
 
 
 def _label(text: str) -> str:
-    shown = cut(escaped(text), LABEL_CHARS)
-    return shown if not shown.startswith("_") else f"\u200a{shown}"  # a leading underscore hides a label in a legend
+    shown = escaped(text)
+    shown = shown if len(shown) <= LABEL_CHARS else f"{shown[: LABEL_CHARS - 1]}…"
+    return f"\u200a{shown}" if shown.startswith("_") else shown  # a leading underscore hides a label in a legend

@@ -127,8 +127,16 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
     Health.RATERS: (
         Ask(
             "raters", "Raters among themselves", "Where the yardstick is soft, so is everything measured with it.",
-            ("raw_agreement", "agreement_with_the_others", "gold_accuracy"), Drawn.INTERVALS, axis="share",
+            ("raw_agreement",), Drawn.INTERVALS, axis="share of pairs of votes",
             empty="no labels of this week have come",
+        ),
+        Ask(
+            "each-rater", "Each rater against the others' majority", "", ("agreement_with_the_others",),
+            Drawn.INTERVALS, axis="share of items", empty="no item has three raters",
+        ),
+        Ask(
+            "gold", "Known answers that raters got right", "", ("gold_accuracy",), Drawn.INTERVALS,
+            axis="share of gold items", empty="no gold item was rated",
         ),
         Ask("chance", "Agreement beyond chance", "", ("krippendorff_alpha", "fleiss_kappa")),
     ),
@@ -166,6 +174,9 @@ def _panel(ask: Ask, figures: list[Figure], by_name: dict[str, Figure]) -> Panel
         figures, note = _raised(figures, note)
     named = len({figure.name for figure in figures}) > 1
     lines = [_curve_line(f) if ask.drawn is Drawn.CURVE else line_of(f, named=named) for f in figures]
+    if ask.drawn is Drawn.CURVE:
+        first = {line.label: place for place, line in reversed(list(enumerate(lines)))}
+        lines.sort(key=lambda line: (first[line.label], line.at or 0))
     if ask.id == "cost":
         lines = [*_total(figures), *lines]
     return Panel(

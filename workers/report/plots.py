@@ -23,9 +23,9 @@ def write_plots(page: Page, folder: Path, kind: str) -> list[Path]:
     written = []
     with style():
         for name, title, figure in _figures(page):
-            figure.suptitle(cut(escaped(title), 80), fontsize=11, x=0.01, ha="left")
+            figure.suptitle(cut(escaped(title), 80), fontsize=11, x=0.02, y=1.0, ha="left", va="bottom")
             path = folder / f"{page.week}-{name}.{kind}"
-            figure.savefig(path, dpi=200, facecolor="white", metadata=_METADATA[kind])
+            figure.savefig(path, dpi=200, facecolor="white", bbox_inches="tight", metadata=_METADATA[kind])
             written.append(path)
     return written
 

@@ -39,7 +39,9 @@ class OutRecord(NamedTuple):
         """Bytes this record takes as a Kafka batch of its own: an upper bound."""
         size = _FRAMING_BYTES + len(self.key or b"") + len(self.value or b"")
         for name, value in self.headers:
-            size += len(name.encode()) + len(value or b"") + 10
+            size += (len(name) if name.isascii() else len(name.encode())) + 10
+            if value:
+                size += len(value)
         return size
 
 

@@ -99,6 +99,9 @@ class Settings(BaseSettings):
     endpoints: Path | None = Field(
         None, description="YAML file of further endpoints, by the names that bindings use; see docs/models.md"
     )
+    hedging_words: str = Field(
+        "", description="words counted in served texts, `english` or `perhaps,maybe,...`; empty: not counted"
+    )
     prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
 
     revision_ttl_s: float = Field(

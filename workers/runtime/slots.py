@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence, Set
 from contextlib import suppress
 from functools import partial
@@ -18,6 +19,10 @@ Process = Callable[[InRecord], Awaitable[Sequence[OutRecord]]]
 
 Oversize = Callable[[InRecord, OutputTooLarge], Sequence[OutRecord]]
 """What to produce instead of outputs of which one is too large."""
+
+STRETCH_S = 0.05
+"""How long the slots together may keep the event loop from going round. The answer to a commit that is read after its
+time has passed counts as none; and a kill switch, a heartbeat or a probe must not wait for hundreds of records."""
 
 
 BEGUN_TOGETHER = 8
@@ -49,6 +54,7 @@ class Slots:
         self._ramping = False
         self._last: asyncio.Task[None] | None = None
         self._going_on = 0  # slots that took another record in this round of the loop, after a wait
+        self._breath_due = 0.0
         self._drains: list[tuple[Sequence[OpenPartition], asyncio.Event]] = []
         self.holds = 0
         """Counts up at every hold: a result that was under way then is thrown away."""
@@ -58,6 +64,8 @@ class Slots:
 
         A slot whose records need no waiting takes all of them in its first round; then no more are started.
         """
+        if not self._running:
+            self._breath_due = time.monotonic() + STRETCH_S
         if not self._ramping:
             self._ramp(1)
 
@@ -107,7 +115,7 @@ class Slots:
         task = asyncio.current_task()
         assert task is not None
         try:
-            while (taken := self._lanes.take()) is not None:
+            while (taken := await self._next(task)) is not None:
                 self._running[task] = taken
                 self._last = task
                 sent = False
@@ -133,6 +141,15 @@ class Slots:
     def _next_round(self) -> None:
         self._going_on = 0
         self.fill()
+
+    async def _next(self, task: asyncio.Task[None]) -> Taken | None:
+        """The next record, after a round of the event loop where records that need no waiting have kept it long."""
+        if time.monotonic() >= self._breath_due:
+            self._running[task] = None
+            await asyncio.sleep(0)
+            if (now := time.monotonic()) >= self._breath_due:  # for all slots together: the first one that is back
+                self._breath_due = now + STRETCH_S
+        return self._lanes.take()
 
     async def _run(self, taken: Taken, task: asyncio.Task[None]) -> bool:
         """True when the outputs are on their way: the record is finished when they are confirmed."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.reports import Figure, Health
 from stats.agreement import fleiss_kappa
-from stats.alignment import NOT_COMPARED, AlignmentCounts, alignment_from_counts
+from stats.alignment import AlignmentCounts, alignment_from_counts
 from stats.alpha import AlphaState
 from stats.prevalence import rogan_gladen
 from stats.unavailable import Number, Unavailable
@@ -48,6 +48,13 @@ def confusion(panel: Panel) -> Confusion:
     return Confusion(pairs[FAIL, FAIL], fails, pairs[PASS, PASS], passes)
 
 
+def same_reasons(panel: Panel) -> tuple[int, int]:
+    """RA-: (failed by the judge for the people's clause, human fails whose clause is known) (S2 3.2)."""
+    known = [(item, n) for _, item, n in panel if gold_of(item) == FAIL and item.reasons and item.reasons.known]
+    same = sum(n for i, n in known if i.reasons and i.judge == FAIL and i.reasons.judge == i.reasons.known)
+    return same, sum(n for _, n in known)
+
+
 def agreement_figures(week: Week) -> Iterator[Figure]:
     for criterion in week.criteria():
         for slice_ in week.slices(PANEL + criterion) or ["all"]:
@@ -66,7 +73,10 @@ def _judge(panel: Panel, criterion: str, slice_: str) -> Iterator[Figure]:
     weighted = _weighted(panel)
     yield value(_J, "specificity_in_production", weighted[0], of="human fails, weighted", n=seen.fails, scope=scope)
     yield value(_J, "recall_in_production", weighted[1], of="human passes, weighted", n=seen.passes, scope=scope)
-    yield value(_J, "reasoning_agreement", Unavailable(NOT_COMPARED), scope=scope)
+    same, known = same_reasons(panel)
+    unnamed = "human fails whose clause two raters or an adjudicator name; no label names one"
+    of = "human fails of a known clause"
+    yield share(_J, "reasoning_agreement", same, known, of=of, missing=unnamed, scope=scope)
 
 
 def _weighted(panel: Panel) -> tuple[Number, Number]:

@@ -17,7 +17,9 @@ from schemas.message import Message
 from schemas.reports import Figure, Health, MetricReport
 from workers.stats_consumer.agreement import agreement_figures
 from workers.stats_consumer.alert_book import AlertBook
+from workers.stats_consumer.audit_check import audit_figures, hedging_figures
 from workers.stats_consumer.band_check import band_checks, band_figures
+from workers.stats_consumer.calibration import calibration_figures
 from workers.stats_consumer.cells import PANEL, USAGE
 from workers.stats_consumer.checks import Limits, closed_checks, dead_letters, running_checks, vendor_change
 from workers.stats_consumer.diagnosis import diagnose
@@ -172,8 +174,11 @@ class Assurance:
             *generator_figures(week, retry_budget=self._limits.retry_budget),
             *judge_figures(week),
             *agreement_figures(week),
+            *calibration_figures(week),
             *band_figures(band_checks(week, self._rules)),
             *served,
+            *audit_figures(week),
+            *hedging_figures(week),
         ]
 
     def _abandoned(self, round_: Round) -> RoundAbandoned:

@@ -8,9 +8,11 @@ from schemas.decisions import ItemDecision
 from schemas.telemetry import AttemptRecord
 from stats.cells import EVERYTHING, GATE
 from workers.stats_consumer.cells import (
+    AUDITED,
     CAUSES,
     FIRST,
     FLAGS,
+    HEDGING,
     LATENCY_STEP,
     LENGTH,
     LENGTH_STEP,
@@ -21,6 +23,7 @@ from workers.stats_consumer.cells import (
     bucket,
     slices_counted,
 )
+from workers.stats_consumer.units import whole
 
 _latency_bucket = lru_cache(4096)(lambda ms: f"latency|{bucket(ms, LATENCY_STEP)}")
 _length_bucket = lru_cache(4096)(lambda chars: bucket(chars, LENGTH_STEP))
@@ -34,7 +37,7 @@ def attempt_marks(record: AttemptRecord, *, pane: int, watched: frozenset[str]) 
     for slice_ in slices_counted(record.slices, record.generator_model, watched):
         marks.append(Mark((bom, GATE, slice_, stratum, pane), outcome))
         marks += [Mark((bom, v.criterion_id, slice_, stratum, pane), f"{v.label}|") for v in record.verdicts]
-    return marks + _trouble(record, pane) + _usage(record, pane) + _lengths(record, pane)
+    return marks + _trouble(record, pane) + _usage(record, pane) + _lengths(record, pane) + _served(record, pane)
 
 
 def _trouble(record: AttemptRecord, pane: int) -> list[Mark]:
@@ -69,6 +72,19 @@ def _lengths(record: AttemptRecord, pane: int) -> list[Mark]:
         return []
     key, number = (record.bom_version, LENGTH, EVERYTHING, "", pane), _length_bucket(record.draft_chars)
     return [Mark(key, f"{v.criterion_id}|{number}|{v.label}") for v in record.verdicts if v.label.decided]
+
+
+def _served(record: AttemptRecord, pane: int) -> list[Mark]:
+    """What is known of served drafts alone: the audit judges' word, and how their text hedges."""
+    marks = []
+    if record.audit:
+        said = whole(str(v.label) for v in record.audit)
+        marks.append(Mark((record.bom_version, AUDITED, EVERYTHING, "", pane), said))
+    if record.hedging is not None:
+        hedges, words = record.hedging
+        key = (record.bom_version, HEDGING, EVERYTHING, FIRST if record.attempt == 0 else REVISED, pane)
+        marks += [Mark(key, name, n) for name, n in (("hedges", hedges), ("words", words)) if n]
+    return marks
 
 
 def decision_marks(decision: ItemDecision, *, pane: int, watched: frozenset[str]) -> list[Mark]:

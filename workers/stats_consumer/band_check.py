@@ -15,7 +15,7 @@ from stats.band_bootstrap import BandBootstrap, band_bootstrap_from_counts
 from stats.panel import PanelCounts, Pattern
 from stats.unavailable import Unavailable
 from stats.verdicts import FAIL, PASS
-from workers.stats_consumer.agreement import Panel, gold_of
+from workers.stats_consumer.agreement import Panel, gold_of, same_reasons
 from workers.stats_consumer.cells import PANEL
 from workers.stats_consumer.figure import value
 from workers.stats_consumer.rules import Rules
@@ -27,7 +27,11 @@ ROTATING = "rotating panel"
 
 @dataclass(frozen=True, slots=True)
 class BandCheck:
-    """``below``: None where there is no band. ``panel`` names the raters whose spread is the yardstick."""
+    """``below``: None where there is no band. ``raters`` are those whose spread is the yardstick.
+
+    ``literal``: Eq. (5) as it is printed, against the whole panel and at two standard deviations. It is biased against
+    the judge and cries wolf in most weeks (S2 6.4), so it is shown and decides nothing.
+    """
 
     criterion: str
     metric: Metric
@@ -35,6 +39,7 @@ class BandCheck:
     below: bool | None
     band: Band | Unavailable
     bootstrap: BandBootstrap | Unavailable
+    literal: Band | Unavailable
     raters: tuple[str, ...] = ()
 
     @property
@@ -76,6 +81,8 @@ def band_figures(checks: list[BandCheck]) -> Iterator[Figure]:
         yield value(
             Health.JUDGE, "band_margin", margin, of="judge minus the band's edge", lo=lo, hi=hi, scope=check.scope
         )
+        literal = check.literal if isinstance(check.literal, Unavailable) else check.literal.margin
+        yield value(Health.JUDGE, "band_margin_literal", literal, of="Eq. (5) as printed; no alert", scope=check.scope)
         share = booted if isinstance(booted, Unavailable) else booted.p_inside
         yield value(Health.JUDGE, "band_inside_share", share, of="resamples; no p-value", scope=check.scope)
 
@@ -84,33 +91,41 @@ def _check(week: Week, criterion: str, metric: Metric, slice_: str, rules: Rules
     panel = week.panel(criterion, slice_)
     raters = fixed_panel(panel, rules)
     if isinstance(raters, Unavailable):
-        return BandCheck(criterion, metric, slice_, None, raters, raters)
+        return BandCheck(criterion, metric, slice_, None, raters, raters, raters)
     missing = _missing(panel, metric, rules)
     if missing is not None:
-        return BandCheck(criterion, metric, slice_, None, missing, missing, raters)
-    counts = _counts(panel, raters)
+        return BandCheck(criterion, metric, slice_, None, missing, missing, missing, raters)
+    counts = _counts(panel, raters, reasons=metric == "reasoning_agreement")
     band = band_from_counts(counts, metric=metric, width=rules.width)
+    literal = band_from_counts(counts, metric=metric, width=2.0, leave_one_out=False)
     rng = _rng(week, criterion, metric, slice_)
-    booted = band_bootstrap_from_counts(counts, rng=rng, metric=metric, width=rules.width)
+    booted = band_bootstrap_from_counts(counts, rng=rng, metric=metric, width=rules.width, n_boot=rules.resamples)
     if not isinstance(booted, Unavailable) and not booted.trustworthy:
         booted = Unavailable(f"{booted.n_dropped} of {booted.n_boot} resamples had no item of the class")
     below = None if isinstance(booted, Unavailable) else booted.p_inside < rules.inside_share
-    return BandCheck(criterion, metric, slice_, below, band, booted, raters)
+    return BandCheck(criterion, metric, slice_, below, band, booted, literal, raters)
 
 
 def _missing(panel: Panel, metric: Metric, rules: Rules) -> Unavailable | None:
-    target = PASS if metric == "recall" else FAIL
-    n = sum(times for _, item, times in panel if gold_of(item) == target)
-    if n >= rules.min_class:
-        return None
-    return Unavailable(f"{rules.min_class - n} more labelled items that people {target}")
+    if metric == "reasoning_agreement":
+        n, wanted = same_reasons(panel)[1], "fail for a clause they name"
+    else:
+        wanted = PASS if metric == "recall" else FAIL
+        n = sum(times for _, item, times in panel if gold_of(item) == wanted)
+    return (
+        None if n >= rules.min_class else Unavailable(f"{rules.min_class - n} more labelled items that people {wanted}")
+    )
 
 
-def _counts(panel: Panel, raters: tuple[str, ...]) -> PanelCounts:
+def _counts(panel: Panel, raters: tuple[str, ...], *, reasons: bool) -> PanelCounts:
+    """Votes as patterns; with ``reasons`` a fail is told by its clause where one was named."""
     counts = PanelCounts()
     for stratum, item, n in panel:
-        votes = dict(item.votes)
-        counts.add(Pattern(stratum, item.weight, item.judge, tuple(votes.get(rater) for rater in raters)), n)
+        judge, votes = item.judge, dict(item.votes)
+        if reasons and item.reasons:
+            votes |= dict(item.reasons.raters)
+            judge = item.reasons.judge or judge
+        counts.add(Pattern(stratum, item.weight, judge, tuple(votes.get(rater) for rater in raters)), n)
     return counts
 
 

@@ -25,6 +25,10 @@ AUDIT = "#audit"  # the same for the uniform audit draw
 PANEL = "#panel:"  # + criterion: one pattern of judge, raters, weight
 ATTRIBUTION = "#attribution"  # criterion|how a defect came into the post-revision stratum
 PAIRS = "#pairs"  # criterion|judge on one draft|judge on the next, both bad for people
+CALIBRATION = "#calibration"  # criterion|stated confidence in thousandths|right or wrong
+AUDITED = "#audited"  # the audit judge's word on a served draft as a whole, of all that it saw
+PPI = "#ppi"  # the same of drafts that people saw too: audit judge|people
+HEDGING = "#hedging"  # stratum = first or revised; words, hedges: of served drafts
 GOLD = "#gold"  # stratum = criterion; rater|vote|known answer
 CANARY = "#canary"  # stratum = day; item|criterion|kind|outcome
 DEAD_LETTERS = "#dead_letters"  # topic|kind
@@ -48,6 +52,14 @@ class Mark(NamedTuple):
     times: int = 1
 
 
+class Reasons(NamedTuple):
+    """Guideline clauses that fails were given for. ``known``: the people's, where they agree on one."""
+
+    known: str | None
+    judge: str | None
+    raters: tuple[tuple[str, str], ...]  # (rater, clause), sorted by rater
+
+
 class PanelItem(NamedTuple):
     """What is remembered of a labelled item on one criterion: enough for every agreement figure, and no text."""
 
@@ -55,14 +67,20 @@ class PanelItem(NamedTuple):
     weight: float
     votes: tuple[tuple[str, str], ...]  # (rater, pass | fail), sorted by rater
     adjudicated: str | None
+    reasons: Reasons | None = None  # None: no rater named a clause
 
     def cell(self) -> str:
-        return orjson.dumps([self.judge, self.weight, self.votes, self.adjudicated]).decode()
+        return orjson.dumps([*self[:4], *(self.reasons or ())]).decode()
 
     @classmethod
     def of(cls, cell: str) -> PanelItem:
-        judge, weight, votes, adjudicated = orjson.loads(cell)
-        return cls(judge, weight, tuple((rater, vote) for rater, vote in votes), adjudicated)
+        judge, weight, votes, adjudicated, *given = orjson.loads(cell)
+        reasons = Reasons(given[0], given[1], _pairs(given[2])) if given else None
+        return cls(judge, weight, _pairs(votes), adjudicated, reasons)
+
+
+def _pairs(listed: list[list[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((rater, said) for rater, said in listed)
 
 
 def bucket(value: float, step: float) -> int:

@@ -12,7 +12,7 @@ from stats.canary import canary_over_days
 from stats.change import rate_change
 from stats.proportions import wilson
 from stats.unavailable import Unavailable
-from workers.stats_consumer.agreement import gold_counts
+from workers.stats_consumer.agreement import gold_counts, same_reasons
 from workers.stats_consumer.cells import (
     ABANDONED,
     CANARY,
@@ -132,7 +132,21 @@ def closed_checks(series: Series, limits: Limits, history: Sequence[Week], rules
         amplified_misses(history, limits, stable=stable),
         served_defects(history, limits),
         *rater_drift(series, rules),
+        *(other_reasons(series, criterion) for criterion in series.week.criteria()),
     ]
+
+
+def other_reasons(series: Series, criterion: str) -> Outcome:
+    """The judge fails what people fail, and for other reasons, weeks in a row: revisions then mend the wrong thing."""
+    kind, scope = AlertKind.BELOW_BAND, {"criterion": criterion, "metric": "reasoning_agreement"}
+    below = series.reasons_below(criterion)
+    if below is None:
+        return NoData(kind, scope, "labels of three raters that name the clause of their fails")
+    if not below:
+        return Quiet(kind, scope)
+    same, known = same_reasons(series.week.panel(criterion))
+    evidence: Evidence = {"reasoning_agreement": same / known if known else None, "human_fails": known}
+    return Fires(kind, scope, f"{criterion}: the judge's reasons agree less with the raters' than theirs do", evidence)
 
 
 def unfixable_inputs(series: Series, *, stable: bool) -> Outcome:

@@ -40,7 +40,6 @@ def judge_figures(week: Week) -> Iterator[Figure]:
     yield from _cost(usage)
     yield share(_J, "cached_rate", usage["cached"], usage["verdicts"], of="verdicts")
     yield value(_J, "conflicting_decisions", week.strata(ROUNDS).get(STATUS, {}).get(CONFLICT, 0), of="rounds")
-    yield value(_J, "calibration_error", Unavailable("judges state no confidence: verdicts carry none"))
 
 
 def _coverage(week: Week, criterion: str) -> Iterator[Figure]:

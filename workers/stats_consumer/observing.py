@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from stats.cells import EVERYTHING
 from stats.change import Change, rate_change
 from stats.persistence import Run
 from stats.unavailable import Unavailable
@@ -14,6 +15,8 @@ from workers.stats_consumer.rules import Rules
 from workers.stats_consumer.week import Week, pooled
 
 NO_BASELINE = "no earlier week under this BOM version to compare with"
+_OF_LABELS = ("specificity", "recall")
+"""What moves the pass rate. Reasons that differ do not: see ``reasons_below``."""
 Counted = Callable[[Week], tuple[int, int]]
 
 
@@ -54,7 +57,7 @@ class Series:
         return Observed(criterion, moved, _worse(band, compared), self._lasting(criterion), evidence)
 
     def _agreement(self, criterion: str) -> Agreement:
-        known = [c for c in self.checks if c.criterion == criterion and c.below is not None]
+        known = [c for c in self.checks if c.criterion == criterion and c.metric in _OF_LABELS and c.below is not None]
         return _state({c.metric for c in known if c.below}) if known else Agreement.UNKNOWN
 
     def _lasting(self, criterion: str) -> Agreement:
@@ -62,14 +65,23 @@ class Series:
         runs: dict[tuple[str, str], Run] = {}
         for checks in self._checks:
             for c in checks:
-                if c.criterion == criterion:
+                if c.criterion == criterion and c.metric in _OF_LABELS:
                     runs[c.metric, c.slice] = runs.get((c.metric, c.slice), Run()).after(c.below)
         now: dict[tuple[str, str], bool | None] = {
-            (c.metric, c.slice): c.below for c in self.checks if c.criterion == criterion
+            (c.metric, c.slice): c.below for c in self.checks if c.criterion == criterion and c.metric in _OF_LABELS
         }
         if all(below is None for below in now.values()):
             return Agreement.UNKNOWN
         return _state({m for (m, s), run in runs.items() if run.length >= self._rules.weeks and now.get((m, s))})
+
+    def reasons_below(self, criterion: str) -> bool | None:
+        """Whether reasoning agreement over all items has been below its band for ``weeks`` in a row; None: no band."""
+        run, now = Run(), None
+        for checks in self._checks:
+            for c in checks:
+                if (c.criterion, c.metric, c.slice) == (criterion, "reasoning_agreement", EVERYTHING):
+                    run, now = run.after(c.below), c.below
+        return None if now is None else now and run.length >= self._rules.weeks
 
     def _compared(self, criterion: str) -> Agreement:
         """Did the judge's Spec or Rec against the majority fall since the weeks before? Needs no band."""

@@ -14,6 +14,7 @@ class Rules(NamedTuple):
 
     width: float = 2.0
     inside_share: float = 0.5
+    resamples: int = 2000
     weeks: int = 2
     min_class: int = 10  # labelled items of a class below which there is no band
     fixed_share: float = 0.8  # of the items rated by one panel, for it to be fixed

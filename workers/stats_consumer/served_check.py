@@ -11,7 +11,7 @@ import orjson
 from schemas.decisions import Decision
 from schemas.reports import Figure, Health
 from stats.proportions import wilson
-from stats.retries import MarginalStep, marginal_step, persistence_from_catch_then_miss
+from stats.retries import MarginalStep, marginal_step, persistence_from_miss_after_catch
 from stats.stratified import Stratum, stratified_estimate
 from stats.unavailable import Number, Unavailable
 from workers.stats_consumer.agreement import confusion
@@ -121,8 +121,6 @@ def served_figures(
     defects, n = sum(r.defects for r in audited), sum(r.n for r in audited)
     missing = "labels of the uniform audit draw; none has come yet"
     yield share(_S, "audited_defect_rate", defects, n, of="audited served items", missing=missing)
-    yield value(_S, "prediction_powered_defect_rate", Unavailable("an audit judge's verdicts on what was served"))
-    yield value(_S, "hedging_rate", Unavailable("telemetry holds no text: read drafts by their draft_uri"))
     yield from _origins(pooled, rules)
 
 
@@ -162,12 +160,14 @@ def _origins(weeks: Sequence[Week], rules: Rules) -> Iterator[Figure]:
 
 
 def _rho(weeks: Sequence[Week], pairs: Counter[str], criterion: str, rules: Rules) -> Number:
-    seen = {cell: n for cell, n in pairs.items() if cell.startswith(f"{criterion}|")}
+    seen = {cell: n for cell, n in pairs.items() if cell.startswith(f"{criterion}|fail|")}
     n = sum(seen.values())
     if n < rules.min_pairs:
-        return Unavailable(f"{rules.min_pairs - n} more items with two labelled bad drafts in a row")
+        return Unavailable(
+            f"{rules.min_pairs - n} more items with a caught bad draft and a bad next one, both labelled"
+        )
     known = confusion([row for week in weeks for row in week.panel(criterion)])
     if not known.fails:
         return Unavailable("labelled human fails")
     miss = (known.fails - known.caught) / known.fails
-    return persistence_from_catch_then_miss(seen.get(f"{criterion}|fail|pass", 0) / n, miss)
+    return persistence_from_miss_after_catch(seen.get(f"{criterion}|fail|pass", 0), n, miss)

@@ -17,7 +17,19 @@ from schemas.labels import HumanLabel, HumanVote, LabelStage, SampledItem, TaskK
 from stats.cells import EVERYTHING
 from stats.panel import majority
 from stats.verdicts import FAIL, PASS
-from workers.stats_consumer.cells import ATTRIBUTION, AUDIT, GOLD, ITEMS, PAIRS, PANEL, Mark, PanelItem
+from workers.stats_consumer.cells import (
+    ATTRIBUTION,
+    AUDIT,
+    CALIBRATION,
+    GOLD,
+    ITEMS,
+    PAIRS,
+    PANEL,
+    PPI,
+    Mark,
+    PanelItem,
+    Reasons,
+)
 from workers.stats_consumer.weeks import pane_named
 
 MIN_VOTES = 2
@@ -31,6 +43,7 @@ class Vote(NamedTuple):
     labelled_at: float
     vote: str
     retracted: bool
+    clause: str = ""
 
 
 class Sample(NamedTuple):
@@ -46,6 +59,9 @@ class Sample(NamedTuple):
     weight: float
     judge: dict[str, str]
     known: dict[str, str]
+    clauses: dict[str, str]
+    confidence: dict[str, int]  # thousandths
+    audit: str
 
 
 @dataclass(slots=True)
@@ -61,7 +77,7 @@ class Unit:
     def hear(self, label: HumanLabel) -> bool:
         """Take a vote in; False when nothing changes by it."""
         said = self.votes.setdefault((label.criterion_id, str(label.stage)), {})
-        word = Vote(label.version, label.labelled_at.timestamp(), str(label.vote), label.retracted)
+        word = Vote(label.version, label.labelled_at.timestamp(), str(label.vote), label.retracted, label.clause or "")
         if label.rater_id in said and said[label.rater_id] >= word:
             return False
         said[label.rater_id] = word
@@ -74,8 +90,27 @@ class Unit:
 
     def adjudicated(self, criterion: str) -> str | None:
         """The newest adjudicator's word."""
-        words = [w for w in self.votes.get((criterion, str(LabelStage.ADJUDICATED)), {}).values() if _decides(w)]
-        return max(words).vote if words else None
+        word = self._adjudication(criterion)
+        return word.vote if word else None
+
+    def reasons(self, criterion: str) -> Reasons | None:
+        """Which clauses people failed it for, and the judge. None where nobody names one.
+
+        The people's is the adjudicator's, else the one that more than half of at least two namings name.
+        """
+        words, word = self.votes.get((criterion, str(LabelStage.VOTE)), {}), self._adjudication(criterion)
+        named = tuple(sorted((rater, w.clause) for rater, w in words.items() if _names(w)))
+        if word is not None:
+            known = word.clause if _names(word) else None
+        else:
+            known = reference(named) if self.gold(criterion) == FAIL else None
+        if not named and known is None:
+            return None
+        return Reasons(known, self.sample.clauses.get(criterion) if self.sample else None, named)
+
+    def _adjudication(self, criterion: str) -> Vote | None:
+        words = self.votes.get((criterion, str(LabelStage.ADJUDICATED)), {})
+        return max((w for w in words.values() if _decides(w)), default=None)
 
     def gold(self, criterion: str) -> str | None:
         """What people say: the adjudicator's word, else the strict majority of at least two votes."""
@@ -105,7 +140,7 @@ class Unit:
 
 
 def reference(votes: Iterable[tuple[str, str]], *, without: str | None = None) -> str | None:
-    """The strict majority of the votes of everybody but ``without``; None on a tie or with too few votes."""
+    """The strict majority of what everybody but ``without`` says; None on a tie or with too few words."""
     cast = [vote for rater, vote in votes if rater != without]
     return majority(cast) if len(cast) >= MIN_VOTES else None
 
@@ -114,7 +149,9 @@ def sample_of(item: SampledItem) -> Sample:
     return Sample(
         str(item.kind), pane_named(item.week), item.bom_version, item.round_id, item.attempt, str(item.stratum),
         item.slices, 1 / item.inclusion_probability, dict(item.judge_labels),
-        {criterion: str(vote) for criterion, vote in item.gold_votes.items()},
+        {criterion: str(vote) for criterion, vote in item.gold_votes.items()}, dict(item.judge_clauses),
+        {criterion: round(1000 * p) for criterion, p in item.judge_confidence.items()},
+        whole(item.audit_labels.values()),
     )  # fmt: skip
 
 
@@ -128,11 +165,12 @@ def marks_of(unit: Unit, earlier: Unit | None, *, watched: frozenset[str]) -> li
     if unit.sample.kind == TaskKind.GOLD:
         return _gold(unit, unit.sample)
     if unit.sample.kind == TaskKind.AUDIT:
-        return [_whole(unit, unit.sample, AUDIT, EVERYTHING)]
+        return [_whole(unit, unit.sample, AUDIT, EVERYTHING), *_predicted(unit, unit.sample)]
     slices = (EVERYTHING, *sorted(watched.intersection(unit.sample.slices)))
     return [
         *(mark for slice_ in slices for mark in _panel(unit, unit.sample, slice_)),
         *(_whole(unit, unit.sample, ITEMS, slice_) for slice_ in slices if _decided_on(unit.sample)),
+        *_calibration(unit, unit.sample),
         *_attribution(unit, unit.sample),
         *_pairs(unit, earlier),
     ]
@@ -143,12 +181,27 @@ def _panel(unit: Unit, sample: Sample, slice_: str) -> Iterable[Mark]:
         votes, adjudicated = unit.cast(criterion), unit.adjudicated(criterion)
         if votes or adjudicated:
             key = (sample.bom_version, PANEL + criterion, slice_, sample.stratum, sample.pane)
-            yield Mark(key, PanelItem(judge, sample.weight, votes, adjudicated).cell())
+            yield Mark(key, PanelItem(judge, sample.weight, votes, adjudicated, unit.reasons(criterion)).cell())
 
 
 def _whole(unit: Unit, sample: Sample, subject: str, slice_: str) -> Mark:
     cell = orjson.dumps([sample.attempt, sample.weight, unit.settled()]).decode()
     return Mark((sample.bom_version, subject, slice_, sample.stratum, sample.pane), cell)
+
+
+def _predicted(unit: Unit, sample: Sample) -> Iterable[Mark]:
+    """The audit judge's word beside the people's, for prediction-powered inference (S2 6.3)."""
+    if sample.audit in (PASS, FAIL) and unit.settled() != "unsettled":
+        yield Mark((sample.bom_version, PPI, EVERYTHING, "", sample.pane), f"{sample.audit}|{unit.settled()}")
+
+
+def _calibration(unit: Unit, sample: Sample) -> Iterable[Mark]:
+    """How sure the judge was, and whether people agree."""
+    key = (sample.bom_version, CALIBRATION, EVERYTHING, "", sample.pane)
+    for criterion, thousandths in sample.confidence.items():
+        if (gold := unit.gold(criterion)) is not None:
+            right = "right" if sample.judge.get(criterion) == gold else "wrong"
+            yield Mark(key, f"{criterion}|{thousandths}|{right}")
 
 
 def _decided_on(sample: Sample) -> bool:
@@ -195,6 +248,16 @@ def _pairs(unit: Unit, earlier: Unit | None) -> list[Mark]:
         for criterion, judge in now.judge.items()
         if criterion in before.judge and unit.gold(criterion) == earlier.gold(criterion) == FAIL
     ]
+
+
+def whole(labels: Iterable[str]) -> str:
+    """Several labels of one draft as one: a fail fails it, all passes pass it, anything else is undecided."""
+    said = set(labels)
+    return FAIL if FAIL in said else PASS if said == {PASS} else "undecided"
+
+
+def _names(word: Vote) -> bool:
+    return not word.retracted and word.vote == HumanVote.FAIL and bool(word.clause)
 
 
 def _decides(word: Vote) -> bool:

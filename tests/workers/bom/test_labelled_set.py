@@ -7,7 +7,9 @@ import json
 import pytest
 
 from schemas.errors import BomError
-from workers.bom.labelled_set import canary_set, read_labelled_set
+from workers.bom import load_bom, read_files
+from workers.bom.example import example_bom
+from workers.bom.labelled_set import CANARY_SET, GOLD_SET, canary_set, read_labelled_set
 
 GOOD = {"item_id": "a", "draft": {"text": "A.", "context": {"instruction": "x"}}, "expected": {"c1": "pass"}}
 CRITERIA = frozenset({"c1"})
@@ -44,3 +46,14 @@ def test_a_broken_line_is_named(raw: bytes, said: str):
 def test_a_bom_without_a_canary_set_says_so():
     with pytest.raises(BomError, match=r"no canary set; write canary\.jsonl"):
         canary_set({}, CRITERIA)
+
+
+def test_the_examples_gold_items_are_fit_to_be_mixed_in() -> None:
+    """Both answers on every criterion, no text that the canary set has, and ids that tell nothing."""
+    bom = load_bom(read_files(example_bom()))
+    gold = read_labelled_set(GOLD_SET, bom.files[GOLD_SET])
+    for criterion in bom.charter.criteria.must_have:
+        assert {item.expected[criterion.id] for item in gold} == {"pass", "fail"}
+    canary = read_labelled_set(CANARY_SET, bom.files[CANARY_SET])
+    assert not {item.as_draft().text for item in gold} & {item.as_draft().text for item in canary}
+    assert not any("gold" in item.item_id for item in gold)

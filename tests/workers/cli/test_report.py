@@ -138,7 +138,7 @@ def test_tail_wants_a_topic_or_metrics_not_both(wrong: list[str], env: dict[str,
 
 
 def test_names_from_outside_steer_no_terminal(env: dict[str, str], settings: Settings) -> None:
-    asyncio.run(send(settings, [said_by(name)[0] for name in HOSTILE]))
+    asyncio.run(send(settings, said_by(*HOSTILE)[:1]))
     done = assay("tail", "--metrics", "--to-end", env=env)
     assert done.code == Exit.OK
     assert all(char.isprintable() or char == "\n" for char in done.said)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schemas.decisions import Decision
-from schemas.labels import LabelTask, SampledItem
+from schemas.labels import LabelTask, SampledItem, TaskKind
 from schemas.topics import DRAFTS, LABEL_TASKS, SAMPLES, TELEMETRY
 from tests.workers.canary.specimens import BOM_FOLDER
 from tests.workers.hitl.specimens import decision, draft
@@ -68,16 +68,25 @@ def scene(services: ChildServices, unique: Callable[[str], str]) -> Scene:
 
 
 def test_a_draw_is_published_once_and_says_which_drafts_are_gone(scene: Scene):
-    first = scene.run("--week", "2026-W48", "--json")
+    plain = ("--week", "2026-W48", "--gold-items", "0", "--json")
+    first = scene.run(*plain)
     assert first.exit_code == 1, first.output  # one draft is gone
     told = json.loads(first.stdout)
     assert (told["published"], len(told["gone"])) == (9, 1)
     assert "nothing has been written there" in told["gone"][0]["why"]
     assert {task.text for task in scene.tasks()} == {draft(k).text for k in range(9)}
     assert {s.task_id for s in scene.sampled()} == {t.task_id for t in scene.tasks()}
-    again = json.loads(scene.run("--week", "2026-W48", "--json").stdout)
+    again = json.loads(scene.run(*plain).stdout)
     assert (again["published"], again["before"]) == (0, 9)
     assert len(scene.tasks()) == 9
+
+
+def test_ten_of_the_boms_gold_items_are_mixed_in_with_their_answers_beside_them(scene: Scene):
+    told = json.loads(scene.run("--week", "2026-W48", "--json").stdout)
+    assert (told["gold"], told["published"]) == (10, 19)
+    gold = [one for one in scene.sampled() if one.kind is TaskKind.GOLD]
+    assert len(gold) == 10
+    assert all(one.gold_votes for one in gold)
 
 
 def test_another_draw_of_a_drawn_week_is_refused(scene: Scene):

@@ -124,3 +124,19 @@ def test_a_wrong_value_is_one_line(words, line):
     result = run(*words)
     assert result.exit_code == 2
     assert result.stderr.strip() == f"assay: {line}"
+
+
+# S2 6.2, the strata table read backwards: the post-revision share gives the persistence; printed to 0.1 points
+@pytest.mark.parametrize(("observed", "rho"), [("0.119", 0.5), ("0.216", 0.0), ("0.0021", 1.0)])
+def test_an_observed_share_says_how_persistent_misses_are(observed, rho):
+    told = json.loads(run("--observed", observed, "--json").stdout)
+    assert told["persistence_observed"] == pytest.approx(rho, abs=0.01)
+    assert f"of {rho:.2f}" in run("--observed", observed).stdout
+
+
+def test_a_share_that_no_persistence_gives_is_told_with_the_range():
+    """Above rho 0 or below rho 1 something else is at work, such as defects that ride along."""
+    for observed in ("0.3", "0.0001"):
+        told = json.loads(run("--observed", observed, "--json").stdout)
+        assert told["persistence_observed"] is None
+        assert "0.2% at rho 1 and 21.6% at 0" in told["persistence_observed_reason"]

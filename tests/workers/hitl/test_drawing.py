@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from schemas.decisions import Decision
 from schemas.errors import BomError, SettingsError
 from schemas.labels import TaskKind
+from schemas.verdict_space import Cause, Label
+from schemas.verdicts import CriterionVerdict, Served
 from tests.workers.hitl.specimens import AT, STRATA, WEEK, decision, population
+from tests.workers.stats_consumer.said import attempt
 from workers.hitl.drawing import Cell, allocate, cell_sizes, draw_audit, draw_week
-from workers.hitl.population import Population, Week, strata_of
+from workers.hitl.population import NOTHING_SAID, Population, Week, strata_of
 
 FIRST, REVISED, DROPPED = Decision.SERVED_FIRST_PASS, Decision.SERVED_AFTER_REVISION, Decision.DROPPED
 NEW = ("new_item",)
@@ -114,3 +117,21 @@ def test_a_week_is_monday_to_monday():
 def test_a_stratum_that_is_none_is_refused():
     with pytest.raises(BomError, match=r"hitl\.strata: 'served'"):
         strata_of(["served"])
+
+
+def test_a_sample_remembers_what_judges_said_of_the_very_draft():
+    decided = decision(1, Decision.SERVED_FIRST_PASS)
+    served = Served(label_probability=0.93)
+    verdicts = (
+        CriterionVerdict(criterion_id="c1", label=Label.PASS, judge="m", served=served),
+        CriterionVerdict(criterion_id="c2", label=Label.FAIL, judge="m", guideline_clause="G-2.1"),
+        CriterionVerdict(criterion_id="c3", label=Label.ABSTAIN, cause=Cause.TIMEOUT, judge="m", served=served),
+    )
+    record = attempt(decided.item_id, at=decided.decided_at, bom=decided.bom_version, audit={"c1": "fail"})
+    judged = {"round_id": decided.round_id, "judged_sha256": decided.judged_sha256, "verdicts": verdicts}
+    drawn_from = population(decided)
+    assert drawn_from.said(decided) == NOTHING_SAID
+    drawn_from.take(record.model_copy(update=judged))
+    assert drawn_from.said(decided) == (
+        {"c1": "pass", "c2": "fail", "c3": "abstain"}, {"c2": "G-2.1"}, {"c1": 0.93}, {"c1": "fail"},
+    )  # fmt: skip

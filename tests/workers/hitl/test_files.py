@@ -51,6 +51,15 @@ def test_a_label_studio_export_gives_its_votes_and_leaves_skipped_annotations_ou
     assert "example.org" not in repr(found)  # an e-mail address is nobody's business
 
 
+def test_the_clause_of_a_fail_comes_back_from_every_kind_of_file():
+    raw = (DATA / "label_studio_export.json").read_bytes().replace(b"__failure_mode", b"__clause")
+    first = labels(raw, FileFormat.LABEL_STUDIO)[0]
+    assert isinstance(first, HumanLabel)
+    assert (first.clause, first.failure_mode) == ("wrong_number", None)
+    row = json.dumps({**VOTE, "clause": " G-1.1 "}).encode()
+    assert [one.clause for one in labels(row, FileFormat.JSONL) if isinstance(one, HumanLabel)] == ["G-1.1"]
+
+
 def test_open_tasks_are_written_as_label_studio_imported_them():
     written = json.loads(write_tasks(list(TASKS.values()), FileFormat.LABEL_STUDIO))
     export = json.loads((DATA / "label_studio_export.json").read_bytes())

@@ -9,9 +9,11 @@ from tests.workers.canary.specimens import example_bom
 from tests.workers.hitl.specimens import AT, WEEK, decision, draft
 from workers.bom.labelled_set import LabelledItem
 from workers.hitl.drawing import Drawn
+from workers.hitl.population import Said
 from workers.hitl.tasks import Asked, ask, ask_gold, shuffled
 
 BOM = example_bom()
+SAID = Said({"c1_spec_accuracy": "missing_evidence"}, {"c2": "G-2.1"}, {"c2": 0.93}, {"c1_spec_accuracy": "pass"})
 SHOWN = {
     "type", "item_id", "event_id", "task_id", "week", "criteria", "text", "context", "guideline_version",
     "raters_wanted", "asked_at",
@@ -20,7 +22,7 @@ SHOWN = {
 
 def asked(k: int = 7, kind: TaskKind = TaskKind.SAMPLE) -> Asked:
     drawn = Drawn(decision(k, Decision.DROPPED, "new_item"), kind, 0.125)
-    return ask(drawn, draft(k), {"c1_spec_accuracy": "missing_evidence"}, BOM, WEEK, now=AT)
+    return ask(drawn, draft(k), SAID, BOM, WEEK, now=AT)
 
 
 def gold() -> Asked:
@@ -32,7 +34,19 @@ def test_no_verdict_model_vote_stratum_or_known_answer_is_in_a_task():
     for one in (asked(), asked(kind=TaskKind.AUDIT), gold()):
         assert set(LabelTask.model_fields) == SHOWN  # a new field is looked at here before raters see it
         raw = encode(one.task).decode().lower()
-        for told in ("dropped", "missing_evidence", "gen-writer", "new_item", "gold", "audit", "0.125", "bom-", "fail"):
+        for told in (
+            "dropped",
+            "missing_evidence",
+            "gen-writer",
+            "new_item",
+            "gold",
+            "audit",
+            "0.125",
+            "bom-",
+            "fail",
+            "g-2.1",
+            "0.93",
+        ):
             assert told not in raw, told
         assert one.sampled.round_id not in raw
 
@@ -48,6 +62,8 @@ def test_what_raters_must_not_see_is_beside_the_task_under_its_id():
     assert one.sampled.task_id == one.task.task_id
     assert (one.sampled.stratum, one.sampled.inclusion_probability) == (Decision.DROPPED, 0.125)
     assert one.sampled.judge_labels == {"c1_spec_accuracy": "missing_evidence"}
+    assert (one.sampled.judge_clauses, one.sampled.judge_confidence) == ({"c2": "G-2.1"}, {"c2": 0.93})
+    assert one.sampled.audit_labels == {"c1_spec_accuracy": "pass"}
     assert gold().sampled.gold_votes == {"c1_spec_accuracy": HumanVote.FAIL}
 
 

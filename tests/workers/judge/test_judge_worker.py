@@ -7,14 +7,17 @@ from typing import Any, TypeVar
 import pytest
 
 from schemas.bom import Bom, OnDrop, OnJudgeUnavailable
+from schemas.codec import decode, encode
 from schemas.decisions import Decision, HumanQueueItem, ItemDecision, ServedOutput, ServedStatus
 from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
 from schemas.message import Message
 from schemas.telemetry import AttemptRecord
+from schemas.topics import topic_of
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict, Usage
 from tests.workers.judge.specimens import BOM, NOW, bom_with, draft, said
+from workers.judge.hedging import ENGLISH
 from workers.judge.instrument import CriterionJudge, Instrument
 from workers.judge.worker import JudgeWorker
 from workers.runtime.origin import Origin
@@ -39,7 +42,10 @@ class Says:
 async def judge(bom: Bom, given: Draft, labels: dict[str, Label], **more: Any) -> list[Message]:
     judges = [CriterionJudge(c, rules=None, model=Says(said(c, label, **more))) for c, label in labels.items()]
     worker = JudgeWorker(bom, Instrument(judges, deadline_s=5), now=lambda: NOW)
-    return await worker(given, ORIGIN)
+    messages = await worker(given, ORIGIN)
+    for message in messages:  # they are built without validation: readers must find them valid, and equal
+        assert decode(topic_of(message), encode(message)).message == message
+    return messages
 
 
 def one(messages: list[Message], kind: type[M]) -> M:
@@ -246,3 +252,20 @@ async def test_what_is_not_served_is_not_audited_and_what_is_served_untouched_is
     shadow = bom_with(share=0.0)
     assert len(one(await with_audit(shadow, draft(), labels), AttemptRecord).audit) == 2
     assert one(await with_audit(shadow, draft(1), PASS_ALL), AttemptRecord).audit == ()
+
+
+@pytest.mark.anyio
+async def test_hedging_words_of_served_texts_are_counted_where_they_are_named_and_no_word_is_kept() -> None:
+    """By hand: "about", "perhaps" among the six words."""
+    text = draft().model_copy(update={"text": "Holds about one litre, perhaps perilously."})
+
+    async def hedging(labels: dict[str, Label], hedges: frozenset[str]) -> tuple[int, int] | None:
+        judges = [CriterionJudge(c, rules=None, model=Says(said(c, label))) for c, label in labels.items()]
+        worker = JudgeWorker(BOM, Instrument(judges, deadline_s=5), now=lambda: NOW, hedges=hedges)
+        record = one(await worker(text, ORIGIN), AttemptRecord)
+        assert "perilously" not in record.model_dump_json()
+        return record.hedging
+
+    assert await hedging(PASS_ALL, ENGLISH) == (2, 6)
+    assert await hedging(FAIL_ONE, ENGLISH) is None
+    assert await hedging(PASS_ALL, frozenset()) is None

@@ -46,19 +46,15 @@ def attempt(
     chars: int = 200,
     latency_ms: float = 100.0,
     cost_usd: float | None = 0.001,
+    audit: Mapping[str, str] | None = None,
+    hedging: tuple[int, int] | None = None,
 ) -> AttemptRecord:
     """One attempt record; without ``outcome`` the gate's own word for a budget of 3."""
     if outcome is None:
         failed = "fail" in labels.values()
         outcome = ("revise" if number < 3 else "drop") if failed else "serve"
         outcome = "undecided" if not failed and set(labels.values()) != {"pass"} else outcome
-    verdicts = tuple(
-        CriterionVerdict(
-            criterion_id=criterion, label=Label(label), judge="judge", usage=Usage(),
-            cause=None if label in ("pass", "fail") else (causes or {}).get(criterion, Cause.TIMEOUT),
-        )
-        for criterion, label in labels.items()
-    )  # fmt: skip
+    verdicts = _verdicts(labels, causes or {})
     draft_id = event_id("draft", item, restart, number, text)
     judged = sha256_text(f"{item}{text}{number}")
     asked = revision_id_after(*before(item, number, restart), bom) if number else None
@@ -69,6 +65,17 @@ def attempt(
         bom_version=bom, bom=_EXCERPT, enforced=True, generator_model=generator, slices=tuple(slices),
         verdicts=verdicts, flags=tuple(flags), latency_ms=latency_ms, cost_usd=cost_usd, input_tokens=100,
         output_tokens=20, model_calls=len(verdicts), cached_verdicts=0, created_at=None, judged_at=at,
+        audit=_verdicts(audit or {}, {}), hedging=hedging,
+    )  # fmt: skip
+
+
+def _verdicts(labels: Mapping[str, str], causes: Mapping[str, Cause]) -> tuple[CriterionVerdict, ...]:
+    return tuple(
+        CriterionVerdict(
+            criterion_id=criterion, label=Label(label), judge="judge", usage=Usage(),
+            cause=None if label in ("pass", "fail") else causes.get(criterion, Cause.TIMEOUT),
+        )
+        for criterion, label in labels.items()
     )  # fmt: skip
 
 
@@ -110,6 +117,9 @@ def sampled(
     inclusion: float = 1.0,
     known: Mapping[str, str] | None = None,
     restart: int = 0,
+    clauses: Mapping[str, str] | None = None,
+    confidence: Mapping[str, float] | None = None,
+    audit: Mapping[str, str] | None = None,
 ) -> SampledItem:
     task = event_id("task", item, restart, number, kind)
     return SampledItem(
@@ -118,6 +128,7 @@ def sampled(
         stratum=Decision(stratum), slices=tuple(slices), inclusion_probability=inclusion,
         gold_votes={c: HumanVote(v) for c, v in (known or {}).items()}, bom_version=bom,
         judged_sha256=sha256_text(item), judge_labels=dict(judge), sampled_at=in_week(week + 1),
+        judge_clauses=dict(clauses or {}), judge_confidence=dict(confidence or {}), audit_labels=dict(audit or {}),
     )  # fmt: skip
 
 
@@ -134,11 +145,12 @@ def vote(
     stage: str = "vote",
     at: datetime = MONDAY + timedelta(days=8),
     restart: int = 0,
+    clause: str | None = None,
 ) -> HumanLabel:
     return HumanLabel(
         item_id=item, task_id=event_id("task", item, restart, number, kind), criterion_id=criterion, rater_id=rater,
         vote=HumanVote(said), rationale="because", guideline_version="g1", stage=LabelStage(stage), version=version,
-        retracted=retracted, labelled_at=at,
+        retracted=retracted, labelled_at=at, clause=clause,
     )  # fmt: skip
 
 

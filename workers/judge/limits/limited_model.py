@@ -41,12 +41,12 @@ class LimitedModel:
     async def _enter(self, deadline: float) -> None:
         came = self._clock()
         try:
-            await self._limits.turnstile.enter(deadline=deadline)
+            waited = await self._limits.turnstile.enter(deadline=deadline)
         except TimeoutError as error:
             self._limits.withheld("concurrency")
             raise ModelError(Cause.TIMEOUT, "no free call before the deadline", calls=0) from error
-        if (waited_s := self._clock() - came) > 0:
-            self._limits.waited("concurrency", waited_s)
+        if waited:
+            self._limits.waited("concurrency", self._clock() - came)
 
     async def _inside(self, question: Question, deadline: float) -> Reply:
         estimate = _tokens_of(question) + self._binding.max_output_tokens

@@ -19,11 +19,14 @@ class Turnstile:
     def inside(self) -> int:
         return self._inside
 
-    async def enter(self, *, deadline: float) -> None:
-        """Waits for a place, which ``leave`` gives back. TimeoutError at the deadline, a moment on the loop's clock."""
+    async def enter(self, *, deadline: float) -> bool:
+        """Waits for a place, which ``leave`` gives back. True when there was none at once.
+
+        TimeoutError at the deadline, a moment on the loop's clock.
+        """
         if not self._waiting and self._inside < self._limit():
             self._inside += 1
-            return
+            return False
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
@@ -36,6 +39,7 @@ class Turnstile:
                 turn.cancel()
                 self._admit()
             raise
+        return True
 
     def leave(self) -> None:
         self._inside -= 1

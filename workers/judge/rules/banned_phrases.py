@@ -6,10 +6,11 @@ Patterns run on RE2, whose time is linear in the text whatever the pattern and t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Any, NamedTuple, Self
 
 import re2  # type: ignore[import-untyped]
-from pydantic import Field, PrivateAttr, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from schemas.drafts import Draft
 from schemas.verdict_space import Label
@@ -37,8 +38,6 @@ class BannedPhrases(Params):
     phrases: Annotated[tuple[Phrase, ...], Field(max_length=2_000)] = ()
     patterns: Annotated[tuple[Pattern, ...], Field(max_length=100)] = ()
 
-    _search: _Search = PrivateAttr(default=_Search())
-
     @field_validator("patterns")
     @classmethod
     def _compile(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -50,14 +49,17 @@ class BannedPhrases(Params):
     def _prepared(self) -> Self:
         if not self.phrases and not self.patterns:
             raise ValueError("bans nothing; give phrases or patterns")
-        finder = PhraseFinder(self.phrases) if self.phrases else None
-        compiled = tuple(compile_pattern(pattern) for pattern in self.patterns)
-        self._search = _Search(finder, compiled, _sieve(self.patterns))
+        assert self.search  # compiled before a worker starts
         return self
+
+    @cached_property
+    def search(self) -> _Search:
+        finder = PhraseFinder(self.phrases) if self.phrases else None
+        return _Search(finder, tuple(compile_pattern(pattern) for pattern in self.patterns), _sieve(self.patterns))
 
     def hits(self, text: str) -> list[str]:
         """Every banned slice of a text, the phrases' first; blank and overlong ones bounded."""
-        finder, compiled, sieve = self._search
+        finder, compiled, sieve = self.search
         found = [piece for _, piece in finder(text)] if finder else []
         if sieve is not None and sieve.search(text) is None:
             compiled = ()

@@ -15,7 +15,7 @@ from schemas.errors import BomError
 from schemas.verdict_space import Label
 from schemas.verdicts import CriterionVerdict, Usage
 from workers.judge.rules.banned_phrases import BannedPhrases, find_banned_phrases
-from workers.judge.rules.finding import Params, RuleFinding
+from workers.judge.rules.finding import PASSED, Params, RuleFinding
 from workers.judge.rules.json_schema import JsonSchema, check_json_schema
 from workers.judge.rules.length import Length, check_length
 from workers.judge.rules.numeric_claims import NumericClaims, check_numeric_claims
@@ -53,6 +53,9 @@ class RuleJudge:
     def verdict(self, draft: Draft) -> CriterionVerdict:
         """The first fail, which ends it; else missing evidence; else pass; else not applicable."""
         clause, finding = self._decide(draft)
+        return self.passed if finding is PASSED else self._worded(clause, finding)
+
+    def _worded(self, clause: str, finding: RuleFinding) -> CriterionVerdict:
         return CriterionVerdict(
             criterion_id=self.criterion_id,
             label=finding.label,
@@ -64,6 +67,11 @@ class RuleJudge:
             judge=self.name,
             usage=_FREE,
         )
+
+    @cached_property
+    def passed(self) -> CriterionVerdict:
+        """What is said of most drafts, made once."""
+        return self._worded("", PASSED)
 
     @cached_property
     def name(self) -> str:
