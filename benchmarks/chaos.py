@@ -94,9 +94,9 @@ class Outage(NamedTuple):
     began: datetime
     ended: datetime
 
-    def between(self, first: datetime, again: datetime) -> bool:
-        """Did it touch the time from a first judgment to its repetition?"""
-        return self.began <= again + ROUND_TRIP and first - ROUND_TRIP <= self.ended
+    def between(self, one: datetime, other: datetime) -> bool:
+        """Did it touch the time between two judgments? A paused judge may publish the earlier one last."""
+        return self.began <= max(one, other) + ROUND_TRIP and min(one, other) - ROUND_TRIP <= self.ended
 
 
 class Result(NamedTuple):
