@@ -151,6 +151,7 @@ class Scene:
         """How many records are on topics, without reading one: repetitions included."""
         consumer = AIOKafkaConsumer(bootstrap_servers=self.kafka)
         await consumer.start()
+        await asyncio.sleep(0)  # a consumer that is stopped before its tasks have run once is cancelled by its own stop
 
         async def records(*topics: Topic) -> int:
             rows = [TopicPartition(self.prefix + one.name, number) for one in topics for number in range(PARTITIONS)]
