@@ -116,7 +116,7 @@ Your own drafts   assay up                               (in one terminal)
                   assay publish examples/drafts.jsonl    (in another)
                   assay tail served --from-beginning
                   A draft is a line of JSON: item_id, text, context.instruction.
-A week's report   assay report --example                 (made-up weeks, one HTML page)
+A week's report   assay report --example                 (made-up weeks)
 Your own model    Copy boms/product-descriptions and bind an OpenAI-compatible
                   endpoint in its bindings.yaml; then
                   assay bom seal FOLDER

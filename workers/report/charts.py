@@ -89,7 +89,7 @@ def _intervals(panel: Panel, known: Sequence[Line]) -> Figure:
     axes.margins(x=0.04)
     _bounded(axes, lines, panel.marks)
     for mark in panel.marks:
-        axes.axvline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
+        axes.axvline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0.9)
         low, high = axes.get_xlim()
         right = mark.value > (low + high) / 2
         axes.annotate(
@@ -141,7 +141,7 @@ def _curve(panel: Panel, known: Sequence[Line]) -> Figure:
             if line.lo is not None and line.hi is not None:
                 axes.plot([line.at, line.at], [line.lo, line.hi], color=colour, linewidth=2.4, alpha=0.4)
     for mark in panel.marks:
-        axes.axhline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0)
+        axes.axhline(mark.value, color=REFERENCE, linewidth=1.3, linestyle=(0, (4, 3)), zorder=0.9)
         axes.annotate(
             _told(mark, known), (1, mark.value), xycoords=("axes fraction", "data"),
             xytext=(0, 4), textcoords="offset points", ha="right", fontsize=8.5, color=REFERENCE,

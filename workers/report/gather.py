@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemas.codec import decode
 from schemas.errors import BadMessage
 from schemas.headers import CE_TYPE, header
-from schemas.topics import ALERTS, CANARY, METRICS, topic_named
+from schemas.topics import ALERTS, CANARY, METRICS
 from workers.report.published import Published
 from workers.runtime.connection import Connection
 from workers.runtime.naming import Names
@@ -24,7 +24,7 @@ async def gather(kafka: Connection, names: Names) -> Published:
 
 
 def _add(published: Published, record: InRecord, names: Names) -> None:
-    topic = topic_named(record.topic.removeprefix(names.prefix))
+    topic = names.topic(record.topic)
     if topic is None or record.value is None:
         return
     try:

@@ -100,7 +100,8 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
         Ask(
             "defects", "Defects that people found, by stratum",
             "Of labelled items; all served together: one-sided 95 % bounds, weeks pooled.",
-            ("served_defect_rate", "audited_defect_rate", "prediction_powered_defect_rate", "defect_rate"),
+            ("served_defect_rate", "audited_defect_rate", "prediction_powered_defect_rate", "audit_judge_defect_rate",
+             "defect_rate"),
             Drawn.INTERVALS, lambda f: _whole(f) and f.scope.get("stratum", _SERVED[0]) in _SERVED,
             "share of labelled items",
         ),

@@ -10,8 +10,9 @@ from workers.runtime.printable import cut, escaped
 
 _LABEL_CHARS = 72
 _UNITS = {
-    "band_margin": Unit.POINTS, "attempts_per_item": Unit.NUMBER, "model_calls_per_attempt": Unit.NUMBER,
-    "length_slope": Unit.NUMBER, "krippendorff_alpha": Unit.NUMBER, "fleiss_kappa": Unit.NUMBER,
+    "band_margin": Unit.POINTS, "hedging_rise": Unit.POINTS, "attempts_per_item": Unit.NUMBER,
+    "model_calls_per_attempt": Unit.NUMBER, "length_slope": Unit.NUMBER,
+    "krippendorff_alpha": Unit.NUMBER, "fleiss_kappa": Unit.NUMBER,
     "miss_persistence": Unit.NUMBER, "conflicting_decisions": Unit.COUNT, "open_rounds": Unit.COUNT,
 }  # fmt: skip
 _NAMES = {
@@ -20,7 +21,8 @@ _NAMES = {
     "served_after_revision": "served after revision", "cost_usd_per_attempt": "cost of an attempt",
     "latency_ms_p50": "latency, median", "latency_ms_p95": "latency, 95th percentile",
     "latency_ms_p99": "latency, 99th percentile", "served_defect_rate": "all served, pooled weeks",
-    "audited_defect_rate": "uniform audit draw", "prediction_powered_defect_rate": "with an audit judge",
+    "audited_defect_rate": "uniform audit draw", "audit_judge_defect_rate": "in the audit judge's eyes",
+    "prediction_powered_defect_rate": "with an audit judge",
     "served_defect_cap": "cap of the charter", "break_even_defect_rate": "break-even", "cached_rate": "cached verdicts",
     "cost_unknown_rate": "attempts of unknown cost", "reasoning_agreement": "RA-", "specificity": "Spec",
     "recall": "Rec", "specificity_in_production": "Spec in production", "recall_in_production": "Rec in production",
