@@ -12,8 +12,9 @@ import random
 import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -22,15 +23,22 @@ from typing import NamedTuple
 from redis.asyncio import Redis
 
 from benchmarks.figures import Figure, at_most
+from schemas.errors import DependencyUnavailable, FatalError
+from schemas.topics import DRAFTS, MAX_MESSAGE_BYTES
 from tests.faults.checker import Changed, Findings
 from tests.faults.faulty_model import FaultyModel, http_bom
-from tests.faults.scene import JUDGE, Scene, load
+from tests.faults.scene import JUDGE, Out, Scene, load
 from tests.services.kafka import RealKafka
 from tests.services.redis import RealRedis
 from workers.judge.cache import BREAKER_PERIOD_S, TIME_OUT_S
+from workers.runtime.connection import Connection
+from workers.runtime.producing import ConfirmedProducer
+from workers.runtime.records import OutRecord
 
 JUDGES = 2
 DRAFTS_PER_S = 30.0
+BATCH = 15
+UNSURE_AFTER_S = 20.0
 QUIET_S = 180.0
 """How long the last drafts may take once all faults are over."""
 
@@ -86,9 +94,9 @@ class Outage(NamedTuple):
     began: datetime
     ended: datetime
 
-    def between(self, first: datetime, again: datetime) -> bool:
-        """Did it touch the time from a first judgment to its repetition?"""
-        return self.began <= again + ROUND_TRIP and first - ROUND_TRIP <= self.ended
+    def between(self, one: datetime, other: datetime) -> bool:
+        """Did it touch the time between two judgments? A paused judge may publish the earlier one last."""
+        return self.began <= max(one, other) + ROUND_TRIP and min(one, other) - ROUND_TRIP <= self.ended
 
 
 class Result(NamedTuple):
@@ -122,6 +130,44 @@ class Result(NamedTuple):
         return [line for line in self.found.wrong if line not in excused] + odd
 
 
+class Publisher:
+    """Publishes at DRAFTS_PER_S, and what was not confirmed again under the same event ids: it outlives every fault."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._kafka, self._topic = Connection((scene.kafka,)), scene.prefix + DRAFTS.name
+        self._producer: ConfirmedProducer | None = None
+
+    async def publish(self, drafts: Sequence[Out]) -> None:
+        began = time.monotonic()
+        try:
+            for first in range(0, len(drafts), BATCH):
+                rows = [OutRecord(self._topic, *draft) for draft in drafts[first : first + BATCH]]
+                while not await self._taken(rows):
+                    continue
+                await asyncio.sleep(max(0.0, first / DRAFTS_PER_S - (time.monotonic() - began)))
+        finally:
+            await self._drop()
+
+    async def _taken(self, rows: Sequence[OutRecord]) -> bool:
+        try:
+            async with asyncio.timeout(UNSURE_AFTER_S):
+                if self._producer is None:
+                    producer = ConfirmedProducer(self._kafka, max_message_bytes=MAX_MESSAGE_BYTES)
+                    await producer.start()
+                    self._producer = producer
+                await self._producer.produce(rows)
+        except (TimeoutError, FatalError, DependencyUnavailable):
+            await self._drop()
+            await asyncio.sleep(1.0)
+            return False
+        return True
+
+    async def _drop(self) -> None:
+        if self._producer is not None:
+            producer, self._producer = self._producer, None
+            await producer.stop()
+
+
 class Chaos:
     """One run: services, judges that are started again whenever they end, faults."""
 
@@ -135,7 +181,7 @@ class Chaos:
         await self._scene.create_topics()
         keeping = asyncio.create_task(self._keep())
         drafts = load(int(duration_s * DRAFTS_PER_S / 7))
-        publishing = asyncio.create_task(self._scene.publish(drafts, per_s=DRAFTS_PER_S))
+        publishing = asyncio.create_task(Publisher(self._scene).publish(list(drafts)))
         try:
             await self._scene.until_more_verdicts(10)
             await asyncio.gather(*[self._commit(fault, rng.random()) for fault in plan(rng, duration_s)])

@@ -107,9 +107,8 @@ class Scene:
         futures = []
         began = time.monotonic()
         producer = AIOKafkaProducer(
-            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes,
-            request_timeout_ms=120_000,  # a producer that outlives every fault: drafts are given, not at stake
-        )  # fmt: skip
+            bootstrap_servers=self.kafka, acks="all", enable_idempotence=True, max_request_size=max_bytes
+        )
         await producer.start()
         for number, out in enumerate(outs):
             topic = self.prefix + DRAFTS.name
@@ -152,6 +151,7 @@ class Scene:
         """How many records are on topics, without reading one: repetitions included."""
         consumer = AIOKafkaConsumer(bootstrap_servers=self.kafka)
         await consumer.start()
+        await asyncio.sleep(0)  # a consumer that is stopped before its tasks have run once is cancelled by its own stop
 
         async def records(*topics: Topic) -> int:
             rows = [TopicPartition(self.prefix + one.name, number) for one in topics for number in range(PARTITIONS)]
@@ -164,8 +164,7 @@ class Scene:
 
     async def in_flight(self) -> int:
         """Records that the worker started last is running, by its own account."""
-        self.log.seek(0)
-        rows = [json.loads(line) for line in self.log.read().splitlines() if b'"listening"' in line]
+        rows = [json.loads(line) for line in self._logged().splitlines() if b'"listening"' in line]
         url = f"http://127.0.0.1:{rows[-1]['port']}/metrics"
         async with aiohttp.ClientSession() as session, session.get(url) as response:
             text = await response.text()
@@ -181,9 +180,18 @@ class Scene:
         worker.kill()
         worker.wait()
 
+    async def until_joined(self, workers: int, *, timeout_s: float = 30.0) -> None:
+        """Wait until so many workers have joined their group, those that have left again included."""
+        async with asyncio.timeout(timeout_s):
+            while self._logged().count(b'"event": "started"') < workers:  # noqa: ASYNC110 - it happens in another process
+                await asyncio.sleep(0.05)
+
     def logs(self) -> str:
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")[-6000:]
+        return self._logged().decode(errors="replace")[-6000:]
+
+    def _logged(self) -> bytes:
+        """Read without moving the offset, which the workers write at."""
+        return os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0)
 
     def close(self) -> None:
         for worker in self.running:

@@ -8,9 +8,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from schemas.topics import DRAFTS
 from tests.faults.checker import Findings, most_common
 from tests.faults.scene import Scene, load
 from tests.services.kafka import RealKafka
+from workers.runtime.connection import Connection
+from workers.runtime.topic_admin import copies, topic_admin
+from workers.runtime.topic_plan import plan, wanted
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -79,6 +83,16 @@ async def test_the_only_broker_hangs_for_longer_than_the_session(module_kafka: R
     found = await after(module_kafka, "hung.", fault)
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS
+
+
+async def test_three_brokers_keep_three_copies(three_kafkas: RealKafka) -> None:
+    """Of the topic administration, but here: starting three brokers takes as long as a whole test."""
+    topic = wanted(DRAFTS, "copies.")
+    async with topic_admin(Connection(tuple(three_kafkas.bootstrap.split(",")))) as admin:
+        replication = copies(None, brokers=await admin.brokers())
+        await admin.apply(plan([topic], {}, replication=replication))
+        found = (await admin.existing([topic.name]))[topic.name]
+    assert (found.replication, found.own["min.insync.replicas"]) == (3, "2")
 
 
 @pytest.mark.parametrize("node", [1, 3])

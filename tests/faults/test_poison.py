@@ -97,20 +97,3 @@ async def test_a_topic_full_of_poison_stops_the_worker_and_stays_where_it_is(sce
     assert "dead letters in a row: the fault is likely here, the records stay" in scene.logs()
     found = await scene.check()
     assert 0 < found.dead_letters < 400
-
-
-async def test_a_topic_that_takes_less_than_we_write_stops_the_worker_and_loses_nothing(scene: Scene) -> None:
-    served = scene.prefix + "verdicts"
-    async with topic_admin(Connection((scene.kafka,))) as admin:
-        await admin.apply([Alter(served, (), {"max.message.bytes": "300"})])
-    await scene.publish(load(ITEMS))
-    worker = scene.start()
-    assert worker.wait(30) != 0
-    assert "raise the topic's max.message.bytes" in scene.logs()
-
-    async with topic_admin(Connection((scene.kafka,))) as admin:
-        await admin.apply([Alter(served, (), {"max.message.bytes": str(MAX_MESSAGE_BYTES)})])
-    scene.start()
-    found = await scene.until_answered()
-    assert found.wrong == [], most_common(found)
-    assert found.decisions == 3 * ITEMS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -52,15 +53,16 @@ async def test_sigterm_four_times_repeats_nothing(scene: Scene) -> None:
 
 
 async def test_workers_join_and_leave(scene: Scene) -> None:
-    await scene.publish(load(ITEMS))
+    publishing = asyncio.create_task(scene.publish(load(ITEMS), per_s=120))
     first = scene.start()
     await scene.until_more_verdicts(100)
-    second = scene.start()
-    await scene.until_more_verdicts(100)
-    third = scene.start()
-    await scene.until_more_verdicts(100)
+    second, third = scene.start(), scene.start()
+    await scene.until_joined(3)
+    await scene.until_more_verdicts(50)
+    assert not publishing.done(), "nothing was left to do: this shows nothing"
     assert scene.stop(second) == 0, scene.logs()
     scene.kill(third)
+    await publishing
     found = await scene.until_answered()
     assert scene.stop(first) == 0, scene.logs()
     assert found.wrong == [], most_common(found)

@@ -82,9 +82,11 @@ class ConfirmedProducer:
         producer, self._producer = self._producer, None
         try:
             async with asyncio.timeout(self._stop_timeout_s):
-                await producer.stop()
+                await producer.flush()
         except TimeoutError:  # what is dropped was not confirmed, hence not committed: it is done again
             await _abandon(producer)
+        else:
+            await producer.stop()
         await self._batcher.stop()
 
     @property
@@ -201,7 +203,8 @@ class _Group:
 
 
 async def _abandon(producer: Any) -> None:
-    """The rest of ``AIOKafkaProducer.stop``, which was broken off."""
+    """``AIOKafkaProducer.stop`` without its flush, which has no bound (0.14)."""
+    producer._closed = True
     await producer._sender.close()
     await producer.client.close()
 

@@ -148,6 +148,7 @@ async def test_no_kafka_and_no_topic_give_one_line_each(services, unique):
 async def test_stopping_does_not_wait_for_a_broker_that_is_gone(own_services):
     own_services.create_topic("gone", 1)
     producer = ConfirmedProducer(Connection((own_services.kafka,)), max_message_bytes=LIMIT, stop_timeout_s=0.2)
+    before = asyncio.all_tasks()
     await producer.start()
     await producer.produce([OutRecord("gone", b"k", b"1")])
     own_services.broker_down()
@@ -157,3 +158,4 @@ async def test_stopping_does_not_wait_for_a_broker_that_is_gone(own_services):
         await producer.stop()
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
+    assert asyncio.all_tasks() == before

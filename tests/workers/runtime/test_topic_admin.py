@@ -8,7 +8,6 @@ import pytest
 
 from schemas.errors import DependencyUnavailable, SettingsError
 from schemas.topics import TOPICS
-from tests.services.kafka import RealKafka
 from workers.embedded.services import ChildServices
 from workers.runtime.connection import Connection
 from workers.runtime.topic_admin import copies, topic_admin
@@ -58,16 +57,6 @@ async def test_what_kafka_refuses_is_said_with_its_reason(real_kafka: str, uniqu
             await admin.apply([Create(unique("t"), 1, 9, {})])
         with pytest.raises(SettingsError, match=r"Kafka refuses to create .*: .*no.such.config"):
             await admin.apply([Create(unique("t"), 1, 1, {"no.such.config": "1"})])
-
-
-@pytest.mark.real
-async def test_three_brokers_keep_three_copies(three_kafkas: RealKafka, unique: Unique) -> None:
-    topic = wanted(TOPICS[0], unique("p") + ".")
-    async with topic_admin(Connection(tuple(three_kafkas.bootstrap.split(",")))) as admin:
-        replication = copies(None, brokers=await admin.brokers())
-        await admin.apply(plan([topic], {}, replication=replication))
-        found = (await admin.existing([topic.name]))[topic.name]
-    assert (found.replication, found.own["min.insync.replicas"]) == (3, "2")
 
 
 async def test_the_embedded_broker_says_in_one_line_that_it_does_not(services: ChildServices) -> None:
