@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Callable
 
-from benchmarks import chaos, latency, memory, scale, throughput, waiting
+from benchmarks import chaos, inflight, latency, memory, scale, throughput, waiting
 from benchmarks.figures import Figure
 from benchmarks.ground import Ground, ground
 
@@ -22,6 +22,7 @@ BENCHES: dict[str, Callable[[Ground], list[Figure]]] = {
     "cache": throughput.cache,
     "http": waiting.http,
     "tail": waiting.tail,
+    "inflight": inflight.inflight,
     "latency": latency.latency,
     "memory": memory.memory,
 }
