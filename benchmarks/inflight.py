@@ -91,7 +91,7 @@ def _commits(seen: Steady, run: Run) -> Figure:
         ratio=seen.longest_gap_s / LONGEST_GAP_S,
         target=1.0,
         notes=(
-            f"{seen.commits:,} commits, {run.counted['assay_commits_refused_total']:.0f} refused; lag of the event loop: p99 {seen.lag_p99_ms:,.0f} ms, most "
-            f"{seen.lag_most_ms:,.0f} ms",
+            f"{seen.commits:,} commits, {run.counted['assay_commits_refused_total']:.0f} refused; lag of the event "
+            f"loop: p99 {seen.lag_p99_ms:,.0f} ms, most {seen.lag_most_ms:,.0f} ms",
         ),
     )

@@ -13,10 +13,11 @@ from workers.judge.schema import REPLY_LABELS
 PASS = '{"label": "pass", "reason": "ok"}'
 FAIL = '{"label": "fail", "reason": "wrong", "evidence_spans": ["20 hours"], "guideline_clause": "C1"}'
 
-_PIECES = st.sampled_from(
-    ["{", "}", "[", "]", '"', ",", ":", "\\", "```", "json", "<think>", "</think>", PASS, FAIL, '{"label":', '"pass"',
-     '"reason":', "NaN", "1e999", "\ud800", "\0", "\ufeff", " ", "\n", "I cannot evaluate this", "//", "pass"]
+_PIECES = (
+    "{", "}", "[", "]", '"', ",", ":", "\\", "```", "json", "<think>", "</think>", PASS, FAIL, '{"label":', '"pass"',
+    '"reason":', "NaN", "1e999", "\ud800", "\0", "\ufeff", " ", "\n", "I cannot evaluate this", "//", "pass",
 )  # fmt: skip
+_BY_LETTER = {chr(ord("A") + number): piece for number, piece in enumerate(_PIECES)}
 
 
 class AnyReply(NamedTuple):
@@ -24,11 +25,10 @@ class AnyReply(NamedTuple):
     finish_reason: str | None
 
 
-ANY_REPLY = st.builds(
-    AnyReply,
-    st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=12).map("".join)),
-    st.sampled_from([None, "stop", "x"]),
-)
+_JUMBLED = st.text(sorted(_BY_LETTER), max_size=12).map(lambda word: "".join(_BY_LETTER[letter] for letter in word))
+"""Pieces in any order. Words of letters, since hypothesis draws a word three times as fast as a list of pieces."""
+
+ANY_REPLY = st.builds(AnyReply, st.one_of(st.text(max_size=200), _JUMBLED), st.sampled_from([None, "stop", "x"]))
 
 
 def read_once(reply: AnyReply) -> Label:
