@@ -20,6 +20,6 @@ def advice(withheld: int) -> str | None:
         return None
     return (
         f"{withheld} questions were not asked, since a cap in decision.yaml (cost_caps) is reached: their "
-        "abstain(over_budget) says nothing of the judge. Conformance asks some hundreds of times; test a copy of the BOM "
-        "whose caps have room for that"
+        "abstain(over_budget) says nothing of the judge. Conformance asks some hundreds of times; test a copy of the "
+        "BOM whose caps have room for that"
     )
