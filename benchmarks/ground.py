@@ -116,7 +116,7 @@ class Run(NamedTuple):
 
 
 class Child:
-    """A process of ``benchmarks.child``; ``result`` waits for its end, ``end`` asks for it."""
+    """A process of ``benchmarks.child``; ``result`` waits for its end, leaving the block ends it."""
 
     def __init__(self, kind: str, settings: Settings, *, records: int, **job: Any) -> None:
         plain = settings.model_dump(mode="json", exclude_unset=True) | {"redis": _shown(settings)}
@@ -143,10 +143,6 @@ class Child:
         """Its resident memory now."""
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-    def end(self) -> Run:
-        self._end_input()
-        return self.result()
 
     def _end_input(self) -> None:
         if self._input is not None:

@@ -33,8 +33,9 @@ from workers.stats_consumer.cells import (
     Key,
     Mark,
 )
+from workers.stats_consumer.counted_units import Failed, Units
 from workers.stats_consumer.rounds import Round, Rounds
-from workers.stats_consumer.units import Unit, marks_of, sample_of
+from workers.stats_consumer.units import Unit, sample_of
 from workers.stats_consumer.weeks import end_of, pane_of
 
 Rows = dict[str, bytes | None]
@@ -46,18 +47,22 @@ class Fold:
 
     def __init__(self, *, watched: Iterable[str] = (), closed_kept: int = 200_000) -> None:
         self._watched = frozenset(watched)
-        self.cells = Cells()
+        self._cells = Cells()
         self.rounds = Rounds(closed_kept=closed_kept)
-        self.units: dict[str, Unit] = {}
-        self._tasks_of_round: dict[str, set[str]] = {}
+        self.units = Units(watched=self._watched, add=self._add, failed=self._failed)
         self.late: dict[int, int] = {}
         self.unmatched = 0
         self.final_through = 0
         self.windows_touched: set[tuple[str, int]] = set()
         self._cells_touched: set[Key] = set()
-        self._units_touched: set[str] = set()
         self._gone: set[str] = set()
         self._meta_touched = False
+
+    @property
+    def cells(self) -> Cells:
+        """The counts, up to the last message."""
+        self.units.catch_up()
+        return self._cells
 
     def apply(self, message: Message) -> None:
         """Count one message; one that was counted before changes nothing."""
@@ -68,7 +73,7 @@ class Fold:
         elif isinstance(message, RoundAbandoned):
             self._abandoned(message)
         elif isinstance(message, HumanLabel):
-            self._label(message)
+            self.units.heard(message)
         elif isinstance(message, SampledItem):
             self._sampled(message)
         elif isinstance(message, CanaryRun):
@@ -90,37 +95,37 @@ class Fold:
         """Make every week up to this one final."""
         if through > self.final_through:
             self.final_through, self._meta_touched = through, True
-            settled = [u.task_id for u in self.units.values() if u.sample and u.sample.pane <= through]
-            for task_id in settled:
-                self._drop_unit(task_id)
+            self._gone.update(f"u|{task_id}" for task_id in self.units.drop_settled(through=through))
 
     def forget(self, *, before: int) -> None:
         """Drop weeks beyond the horizon, labels that no sample came for, and rounds nobody will end."""
-        for key in [key for key in self.cells.counts if key.pane < before]:
+        cells = self.cells
+        for key in [key for key in cells.counts if key.pane < before]:
             self._cells_touched.add((key[0], key[1], key[2], key[3], key[4]))
-        self.cells.drop_before(before)
+        cells.drop_before(before)
         for pane in [pane for pane in self.late if pane < before]:
             del self.late[pane]
         self._meta_touched = True
         limit = end_of(before - 1)
-        orphans = [u.task_id for u in self.units.values() if u.sample is None and _newest(u) < limit.timestamp()]
-        for task_id in orphans:
-            self._drop_unit(task_id)
+        orphans = self.units.drop_orphans(before=limit)
+        self._gone.update(f"u|{task_id}" for task_id in orphans)
         self.unmatched += len(orphans)
         self._gone.update(f"r|{id_}" for id_ in self.rounds.give_up(before=limit))
 
     def take_windows(self) -> set[tuple[str, int]]:
         """(BOM version, week) of every count that changed since the last call."""
+        self.units.catch_up()
         taken = self.windows_touched | {(key[0], key[4]) for key in self._cells_touched}
         self.windows_touched = set()
         return taken
 
     def changes(self) -> Rows:
         """Rows changed since the last call. Whoever takes them must write them."""
+        self.units.catch_up()
         rows: Rows = dict.fromkeys(self._gone)
         rows.update(dict.fromkeys(f"r|{id_}" for id_ in self.rounds.forget()))
         rows.update({f"r|{id_}": self.rounds.by_id[id_].row() for id_ in self.rounds.touched})
-        rows.update({f"u|{id_}": self.units[id_].row() for id_ in self._units_touched})
+        rows.update({f"u|{id_}": self.units.by_task[id_].row() for id_ in self.units.touched})
         rows.update({_cell_row(key): self._cell_value(key) for key in self._cells_touched})
         if self._meta_touched:
             rows["m"] = self._meta()
@@ -131,8 +136,8 @@ class Fold:
         """Every row: for a store that has lost its own."""
         self.changes()
         rows: Rows = {f"r|{id_}": round_.row() for id_, round_ in self.rounds.by_id.items()}
-        rows.update({f"u|{id_}": unit.row() for id_, unit in self.units.items()})
-        rows.update({_cell_row(key): self._cell_value(key) for key in self.cells.counts})
+        rows.update({f"u|{id_}": unit.row() for id_, unit in self.units.by_task.items()})
+        rows.update({_cell_row(key): self._cell_value(key) for key in self._cells.counts})
         rows["m"] = self._meta()
         return rows
 
@@ -146,10 +151,10 @@ class Fold:
         for name, row in rows.items():
             if name.startswith("c|"):
                 key = CellKey(*orjson.loads(name[2:]))
-                fold.cells.counts[key] = orjson.loads(row)
+                fold._cells.counts[key] = orjson.loads(row)
                 fold.windows_touched.add((key.bom_version, key.pane))
             elif name.startswith("u|"):
-                fold._put_unit(Unit.of(name[2:], row))
+                fold.units.put(Unit.of(name[2:], row))
         if meta := rows.get("m"):
             fold.final_through, fold.unmatched, late = orjson.loads(meta)
             fold.late = {int(pane): n for pane, n in late}
@@ -168,8 +173,7 @@ class Fold:
         elif self.rounds.another_text(record):
             self._add([_status(record.bom_version, TWO_TEXTS, pane)])
         self._restate(round_, None)
-        for task_id in self._tasks_of_round.get(record.round_id, ()):
-            self._recount(self.units[task_id])
+        self.units.round_changed(record.round_id)
 
     def _decision(self, decision: ItemDecision) -> None:
         pane = pane_of(decision.decided_at)
@@ -187,23 +191,10 @@ class Fold:
         if round_ is not None and round_.open and round_.status is None and max(round_.attempts) == said.attempt:
             self._restate(round_, ABANDONED)
 
-    def _label(self, label: HumanLabel) -> None:
-        unit = self.units.get(label.task_id)
-        if unit is None:
-            unit = Unit(label.task_id)
-            self._put_unit(unit)
-        if unit.hear(label):
-            self._recount(unit)
-
     def _sampled(self, item: SampledItem) -> None:
         sample = sample_of(item)
-        if self._is_late(sample.pane):
-            return
-        unit = self.units.get(item.task_id) or Unit(item.task_id)
-        if unit.sample is None:
-            unit.sample = sample
-            self._put_unit(unit)
-            self._recount(unit)
+        if not self._is_late(sample.pane):
+            self.units.sampled(item.task_id, sample)
 
     def _canary(self, run: CanaryRun) -> None:
         pane = pane_of(run.ended_at)
@@ -211,7 +202,7 @@ class Fold:
             return
         day = run.ended_at.date().isoformat()
         key = (run.bom_version, CANARY, EVERYTHING, day, pane)
-        said = self.cells.counts.get(CellKey(*key), {})
+        said = self._cells.counts.get(CellKey(*key), {})
         if any(cell.startswith(f"run|{run.event_id}|") for cell in said):
             return
         baseline = "" if run.baseline_flip_rate is None else repr(run.baseline_flip_rate)
@@ -235,46 +226,9 @@ class Fold:
                 self._add([_status(other.bom_version, now, other.status_pane)])
             self.rounds.touched.add(other.round_id)
 
-    def _recount(self, unit: Unit) -> None:
-        """Take back what the unit, and the next draft's, added; add what they say now."""
-        self._units_touched.add(unit.task_id)
-        if unit.sample is None:
-            return
-        for attempt, failed in self._failed(unit.sample.round_id).items():
-            unit.failed[attempt] = failed
-        for one in (unit, self._sibling(unit, 1)):
-            if one is not None:
-                self._add(one.marks, -1)
-                one.marks = marks_of(one, self._sibling(one, -1), watched=self._watched)
-                self._add(one.marks)
-                self._units_touched.add(one.task_id)
-
-    def _failed(self, round_id: str) -> dict[int, tuple[str, ...]]:
+    def _failed(self, round_id: str) -> Failed:
         round_ = self.rounds.by_id.get(round_id)
         return round_.failed if round_ else {}
-
-    def _sibling(self, unit: Unit, step: int) -> Unit | None:
-        """The unit of the same round's draft that many attempts later."""
-        assert unit.sample is not None
-        for task_id in sorted(self._tasks_of_round.get(unit.sample.round_id, ())):
-            other = self.units[task_id].sample
-            if other and (other.attempt, other.kind) == (unit.sample.attempt + step, unit.sample.kind):
-                return self.units[task_id]
-        return None
-
-    def _put_unit(self, unit: Unit) -> None:
-        self.units[unit.task_id] = unit
-        if unit.sample is not None:
-            self._tasks_of_round.setdefault(unit.sample.round_id, set()).add(unit.task_id)
-
-    def _drop_unit(self, task_id: str) -> None:
-        unit = self.units.pop(task_id)
-        self._units_touched.discard(task_id)
-        self._gone.add(f"u|{task_id}")
-        if unit.sample is not None:
-            self._tasks_of_round[unit.sample.round_id].discard(task_id)
-            if not self._tasks_of_round[unit.sample.round_id]:
-                del self._tasks_of_round[unit.sample.round_id]
 
     def _is_late(self, pane: int) -> bool:
         if pane > self.final_through:
@@ -284,13 +238,13 @@ class Fold:
         return True
 
     def _add(self, marks: Iterable[Mark], sign: int = 1) -> None:
-        add, touch = self.cells.add, self._cells_touched.add
+        add, touch = self._cells.add, self._cells_touched.add
         for key, cell, times in marks:
             add(key, cell, sign * times)
             touch(key)
 
     def _cell_value(self, key: Key | CellKey) -> bytes | None:
-        at = self.cells.counts.get(CellKey(*key))
+        at = self._cells.counts.get(CellKey(*key))
         return orjson.dumps(at) if at else None
 
     def _meta(self) -> bytes:
@@ -298,7 +252,7 @@ class Fold:
 
     def _settled(self) -> None:
         self.windows_touched.update((key[0], key[4]) for key in self._cells_touched)
-        for touched in (self._cells_touched, self._units_touched, self.rounds.touched, self._gone):
+        for touched in (self._cells_touched, self.units.touched, self.rounds.touched, self._gone):
             touched.clear()
         self._meta_touched = False
 
@@ -309,7 +263,3 @@ def _status(bom_version: str, status: str, pane: int) -> Mark:
 
 def _cell_row(key: Key | CellKey) -> str:
     return "c|" + orjson.dumps(list(key)).decode()
-
-
-def _newest(unit: Unit) -> float:
-    return max((w.labelled_at for words in unit.votes.values() for w in words.values()), default=0.0)

@@ -140,7 +140,7 @@ async def test_a_label_that_cannot_be_read_is_set_aside_and_the_next_one_counts(
     letters = [r async for r in read_to_end(connection(settings), [names.full(DEAD_LETTERS)])]
     assert [DeadLetter.from_headers(r.headers).topic for r in letters] == [names.full(LABELS)]  # type: ignore[union-attr]
     assert letters[0].value == b'{"vote": "maybe"}'
-    assert not Fold.restored(rows).units.keys() - folded(said).units.keys()
+    assert not Fold.restored(rows).units.by_task.keys() - folded(said).units.by_task.keys()
 
 
 @pytest.mark.anyio
