@@ -81,7 +81,10 @@ async def test_three_kills_while_five_thousand_events_flow_change_nothing(
     await kill_while_counting(services, unique("kill") + ".", kills=3, weeks=3, drafts=500)
 
 
-async def kill_while_counting(services: ChildServices, prefix: str, *, kills: int, weeks: int, drafts: int) -> int:
+async def kill_while_counting(
+    services: ChildServices, prefix: str, *, kills: int, weeks: int, drafts: int, partitions: int = PARTITIONS
+) -> int:
+    """How many events flowed. The embedded broker keeps 5 MiB a partition: ``partitions`` must be enough for all."""
     rng = random.Random(5)
     said = [m for n in range(weeks) for m in week(n, rng, drafts=drafts, labelled=drafts // 5)] + [canary(2)]
     sent = [m for message in said for m in ([message, message] if rng.random() < 0.1 else [message])]
@@ -91,7 +94,7 @@ async def kill_while_counting(services: ChildServices, prefix: str, *, kills: in
     }  # fmt: skip
     settings = Settings(kafka=services.kafka, topic_prefix=prefix)
     for topic in TOPICS:
-        services.create_topic(prefix + topic.name, min(topic.partitions, PARTITIONS))
+        services.create_topic(prefix + topic.name, min(topic.partitions, partitions))
     producer = ConfirmedProducer(connection(settings), max_message_bytes=1_000_000)
     await producer.start()
     redis = Redis.from_url(services.redis)
