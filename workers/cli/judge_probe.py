@@ -45,7 +45,7 @@ def probe_(
 ) -> None:
     """Ask every bound model a few short questions: key, model, parameters, structured output, usage, speed."""
     with clear_errors():
-        probed = asyncio.run(_probe_all(bom_of(bom), settings_of()))
+        probed = asyncio.run(probe_all(bom_of(bom), settings_of()))
     if as_json:
         print_json([_document(one) for one in probed])
     else:
@@ -54,7 +54,7 @@ def probe_(
     raise typer.Exit(int(Exit.FOUND if wrong else Exit.OK))
 
 
-async def _probe_all(bom: Bom, settings: Settings) -> list[Probed]:
+async def probe_all(bom: Bom, settings: Settings) -> list[Probed]:
     prices = prices_of(settings)
     async with AsyncExitStack() as stack:
         endpoints = await endpoints_of(settings, bom, stack, NoCounters())
