@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Callable
 
-from benchmarks import chaos, latency, memory, scale, throughput, waiting
+from benchmarks import chaos, inflight, latency, memory, parse, scale, throughput, waiting
 from benchmarks.figures import Figure
 from benchmarks.ground import Ground, ground
 
@@ -22,10 +22,12 @@ BENCHES: dict[str, Callable[[Ground], list[Figure]]] = {
     "cache": throughput.cache,
     "http": waiting.http,
     "tail": waiting.tail,
+    "inflight": inflight.inflight,
     "latency": latency.latency,
     "memory": memory.memory,
 }
-
+ALONE: dict[str, Callable[[], list[Figure]]] = {"parse": parse.parse}
+"""Benches that need no services."""
 
 LONG: dict[str, Callable[[argparse.Namespace], list[Figure]]] = {
     "chaos": lambda asked: chaos.chaos(minutes=asked.minutes, seed=asked.seed),
@@ -37,7 +39,7 @@ LONG: dict[str, Callable[[argparse.Namespace], list[Figure]]] = {
 def main() -> int:
     arguments = _parser().parse_args()
     figures: list[Figure] = []
-    for name in arguments.names or BENCHES:
+    for name in arguments.names or [*BENCHES, *ALONE]:
         for figure in _figures(name, arguments):
             figures.append(figure)
             if not arguments.json:
@@ -50,6 +52,8 @@ def main() -> int:
 def _figures(name: str, arguments: argparse.Namespace) -> list[Figure]:
     if name in LONG:
         return LONG[name](arguments)
+    if name in ALONE:
+        return ALONE[name]()
     with ground(real=arguments.real) as services:
         return BENCHES[name](services)
 
@@ -64,7 +68,7 @@ def _show(figure: Figure) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    names = [*BENCHES, *LONG]
+    names = [*BENCHES, *ALONE, *LONG]
     parser = argparse.ArgumentParser("python -m benchmarks", description="Ratios against bare baselines, in one run.")
     parser.add_argument("names", nargs="*", metavar="NAME", choices=[*names, []], help=", ".join(names))
     parser.add_argument("--real", action="store_true", help="a real Kafka and Redis instead of the embedded broker")

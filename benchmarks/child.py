@@ -31,17 +31,18 @@ COUNTED = ("assay_model_throttled_total", "assay_model_waits_total", "assay_comm
 
 
 class Seen(NamedTuple):
-    """One look: moment and CPU in seconds, records done so far, resident memory in MiB."""
+    """One look: moment and CPU in seconds, records done and offset commits so far, resident memory in MiB."""
 
     at: float
     cpu_s: float
     done: int
     rss_mib: float
+    commits: int = 0
 
 
-def look(done: int) -> Seen:
+def look(done: int, commits: int) -> Seen:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return Seen(time.monotonic(), time.process_time(), done, pages * os.sysconf("SC_PAGE_SIZE") / 2**20)
+    return Seen(time.monotonic(), time.process_time(), done, pages * os.sysconf("SC_PAGE_SIZE") / 2**20, commits)
 
 
 async def watched(
@@ -49,6 +50,7 @@ async def watched(
     done: Callable[[], int],
     count: int,
     *,
+    commits: Callable[[], int] = int,
     tick_s: float = TICK_S,
     counted: Callable[[], dict[str, float]] = dict,
 ) -> None:
@@ -59,11 +61,11 @@ async def watched(
     task = asyncio.ensure_future(work(stop, ready.set))
     await asyncio.wait({task, asyncio.ensure_future(ready.wait())}, return_when=asyncio.FIRST_COMPLETED)
     _say("ready")
-    series: list[Seen] = [look(0)]
+    series: list[Seen] = [look(0, 0)]
     sampler.start()
     while not stop.is_set() and not task.done() and series[-1].done < count:
         await asyncio.sleep(tick_s)
-        series.append(look(done()))
+        series.append(look(done(), commits()))
     sampler.stop()
     stop.set()
     await task
@@ -80,6 +82,9 @@ async def judge(job: dict[str, Any]) -> None:
         metrics.refresh()
         return int(registry.get_sample_value("assay_records_done_total", topic) or 0)
 
+    def commits() -> int:
+        return int(registry.get_sample_value("assay_commits_total", topic) or 0)
+
     async def work(stop: asyncio.Event, ready: Callable[[], None]) -> None:
         collect_less()  # as ``assay run`` does
         await run_role(ROLES["judge"], settings, metrics=metrics, stop=stop, ready=ready)
@@ -88,7 +93,7 @@ async def judge(job: dict[str, Any]) -> None:
         samples = [sample for metric in registry.collect() for sample in metric.samples]
         return {name: sum(s.value for s in samples if s.name == name) for name in COUNTED}
 
-    await watched(work, done, job["count"], tick_s=job.get("tick_s", TICK_S), counted=counted)
+    await watched(work, done, job["count"], commits=commits, tick_s=job.get("tick_s", TICK_S), counted=counted)
 
 
 async def bare(job: dict[str, Any]) -> None:

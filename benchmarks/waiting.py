@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from benchmarks.figures import Figure, at_least
 from benchmarks.ground import Child, Ground, publish
 from benchmarks.load import draft, http_bom
-from benchmarks.model import mean_s
+from benchmarks.model import LATENCIES, model
 
 IN_FLIGHT = 400
 STEADY_S = 12
@@ -24,15 +19,16 @@ def http(ground: Ground) -> list[Figure]:
 
 def tail(ground: Ground) -> list[Figure]:
     """A model with a long tail: 0.5 to 5 s."""
-    what = f"model over HTTP, lognormal, mean {mean_s('lognormal'):.2f} s"
+    what = f"model over HTTP, lognormal, mean {LATENCIES['lognormal'].mean_s():.2f} s"
     return [_against_the_ideal(ground, "tail", what, "lognormal", target=0.8)]
 
 
 def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, target: float) -> Figure:
-    ideal = IN_FLIGHT / mean_s(latency)
+    mean_s = LATENCIES[latency].mean_s()
+    ideal = IN_FLIGHT / mean_s
     ramp, measured = 2 * IN_FLIGHT, int(STEADY_S * ideal)
-    with _model(latency) as url:
-        settings = ground.fresh(ground.bom(http_bom), model_base_url=url, concurrency=IN_FLIGHT)
+    with model(latency) as endpoint:
+        settings = ground.fresh(ground.bom(http_bom), model_base_url=endpoint.url, concurrency=IN_FLIGHT)
         drafts = [draft(number, salt=f"-{bench}") for number in range(ramp + measured + 2 * IN_FLIGHT)]
         publish(settings, drafts)  # more than are measured: the last ones must not run on a half-empty worker
         with Child("judge", settings, records=ramp + measured) as child:
@@ -42,7 +38,7 @@ def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, t
         bench,
         what,
         f"{rate:,.0f} drafts/s",
-        f"ideal {IN_FLIGHT}/{mean_s(latency):.2f} s = {ideal:,.0f} drafts/s",
+        f"ideal {IN_FLIGHT}/{mean_s:.2f} s = {ideal:,.0f} drafts/s",
         ratio=rate / ideal,
         target=target,
         notes=(
@@ -53,17 +49,3 @@ def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, t
             f"{run.counted['assay_commits_refused_total']:.0f} commits refused",
         ),
     )
-
-
-@contextmanager
-def _model(latency: str) -> Iterator[str]:
-    """A model endpoint in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.model", latency]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
-            process.wait(10)

@@ -69,12 +69,23 @@ class Consensus(Strict):
         return (self.member,)
 
 
+class Applies(StrEnum):
+    """Which drafts must pass both judges of an AND gate; the others are the first judge's alone."""
+
+    REVISED = "revised"
+    ALWAYS = "always"
+
+
 class AndGate(Strict):
-    """``first`` judges first drafts; a revised draft must pass ``first`` and ``second``, of another family (S2 6.2)."""
+    """A draft must pass ``first`` and ``second``, of another family: a revised one (S2 6.2), or every one.
+
+    With ``applies: always`` and a grounding judge as ``first``, that one owns the grounding step (S1, "Binding").
+    """
 
     kind: Literal["and_gate"]
     first: Name
     second: Name
+    applies: Applies = Applies.REVISED
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from workers.cli.answers import shown
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, fail, notes, print_json
 from workers.conformance.biases import Measurement, length, pairs_by_judge, position
+from workers.conformance.caps import CapCounter, advice
 from workers.conformance.findings import Check, Result
 from workers.conformance.inputs import read_dominances, read_drafts, read_gold, read_rows, read_scores, sample_drafts
 from workers.conformance.junit import junit
@@ -94,13 +95,13 @@ def conformance(
 async def _tested(
     bom: Bom, drafts: Sequence[Draft], options: Options, checks: Sequence[Check], recorded: list[Measurement]
 ) -> Report:
-    settings = settings_of()
+    settings, counters = settings_of(), CapCounter()
     loop, rng = asyncio.get_running_loop(), random.Random()
     async with AsyncExitStack() as stack:
         around = Surroundings(
             clock=loop.time,
             rng=rng,
-            counters=NoCounters(),
+            counters=counters,
             prices=prices_of(settings),
             endpoints=await endpoints_of(settings, bom, stack, NoCounters()),
         )
@@ -109,7 +110,7 @@ async def _tested(
             begins("drafts")
             ground = await prepare(bom, around, drafts, options, cache=cache)
             checked = await run_suite(ground, checks, begins=begins)
-        return Report(checked, [*measured(ground, bom), *recorded])
+        return Report(checked, [*measured(ground, bom), *recorded], counters.withheld)
 
 
 def _cache_of_its_own(stack: AsyncExitStack, rng: random.Random) -> VerdictCache | None:
@@ -192,6 +193,8 @@ def _show(report: Report) -> None:
         for one_bias in report.measurements:
             measures.add_row(one_bias.name, Text(escaped(one_bias.of)), Text("\n".join(_lines(one_bias.value))))
         console.print(measures)
+    if (told := advice(report.withheld)) is not None:
+        console.print(told, style="yellow", markup=False, highlight=False, soft_wrap=True)
     console.print(report.sentence, style="bold", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -15,9 +15,9 @@ from schemas.bom import Bom, Criterion, ModelBinding
 from workers.cli.context import bom_of, clear_errors, settings_of
 from workers.cli.output import Exit, console, print_json
 from workers.judge.asking import TimedModel
-from workers.judge.build import bindings_of, citable, form_of, renderer
+from workers.judge.build import bindings_of, citable, forms_of, renderer
 from workers.judge.pricing import Prices
-from workers.judge.probing import Probe, probe
+from workers.judge.probing import Probe, Way, probe
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.build import over_http, reach_of
 from workers.judge.providers.endpoints import Endpoints
@@ -43,9 +43,9 @@ def probe_(
     bom: Annotated[Path | None, typer.Option(help="Folder of the BOM; default: ASSAY_BOM, else the example.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Ask every bound model two or three short questions: key, model, parameters, structured output, usage, speed."""
+    """Ask every bound model a few short questions: key, model, parameters, structured output, usage, speed."""
     with clear_errors():
-        probed = asyncio.run(_probe_all(bom_of(bom), settings_of()))
+        probed = asyncio.run(probe_all(bom_of(bom), settings_of()))
     if as_json:
         print_json([_document(one) for one in probed])
     else:
@@ -54,7 +54,7 @@ def probe_(
     raise typer.Exit(int(Exit.FOUND if wrong else Exit.OK))
 
 
-async def _probe_all(bom: Bom, settings: Settings) -> list[Probed]:
+async def probe_all(bom: Bom, settings: Settings) -> list[Probed]:
     prices = prices_of(settings)
     async with AsyncExitStack() as stack:
         endpoints = await endpoints_of(settings, bom, stack, NoCounters())
@@ -91,8 +91,7 @@ async def _probe(
         TimedModel(model, attempt_timeout_s=binding.attempt_timeout_s, clock=clock),
         criterion_id=criterion.id,
         binding=binding,
-        render=renderer(criterion, bom),
-        form=form_of(criterion),
+        ways=[Way(renderer(criterion, bom, swapped=form.swapped), form) for form in forms_of(criterion)],
         clauses=citable(criterion, bom),
         price=prices.get(binding.model),
         clock=clock,

@@ -68,10 +68,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a judge conforms to. ``measurements`` are told and decide nothing."""
+    """What a judge conforms to. ``measurements`` are told and decide nothing; ``withheld`` are questions that a cap on
+    cost kept from being asked."""
 
     checked: Sequence[Checked]
     measurements: Sequence[Measurement] = ()
+    withheld: int = 0
 
     @property
     def verdict(self) -> Result:
@@ -95,6 +97,7 @@ class Report:
             "conditions": {name: str(result) for name, result in self.conditions.items()},
             "checks": [_row(one) for one in self.checked],
             "measurements": [jsonable(one) for one in self.measurements],
+            "over_budget": self.withheld,
         }
 
 

@@ -103,11 +103,12 @@ def renderer(criterion: Criterion, bom: Bom, *, swapped: bool = False) -> Callab
     return render
 
 
-def form_of(criterion: Criterion) -> VerdictForm:
-    """What a model is asked for; of a comparison, the order that shows the draft first."""
+def forms_of(criterion: Criterion) -> tuple[VerdictForm, ...]:
+    """What a model is asked for: one form, or both orders of a comparison, the draft first and then the rival first."""
     if criterion.form is Form.PAIRWISE:
-        return pairwise(criterion.comparison or Comparison(), swapped=False)
-    return ordinal(criterion.scale) if criterion.scale else BINARY
+        comparison = criterion.comparison or Comparison()
+        return pairwise(comparison, swapped=False), pairwise(comparison, swapped=True)
+    return (ordinal(criterion.scale) if criterion.scale else BINARY,)
 
 
 def bindings_of(criterion: Criterion, bom: Bom) -> tuple[str, ...]:
@@ -165,16 +166,9 @@ def _single(leaf: Leaf, criterion: Criterion, bom: Bom, around: Surroundings) ->
 
 def _admitted(leaf: Leaf, criterion: Criterion, bom: Bom, around: Surroundings) -> Judge:
     """One model behind cache and admission; for a comparison, the model in both orders."""
-    judge: Judge
-    if criterion.form is Form.PAIRWISE:
-        comparison = criterion.comparison or Comparison()
-        judge = PairwiseJudge(
-            comparison,
-            draft_first=_asked(leaf, form_of(criterion), criterion, bom, around),
-            rival_first=_asked(leaf, pairwise(comparison, swapped=True), criterion, bom, around),
-        )
-    else:
-        judge = _asked(leaf, form_of(criterion), criterion, bom, around)
+    judge, *others = (_asked(leaf, form, criterion, bom, around) for form in forms_of(criterion))
+    for rival_first in others:
+        judge = PairwiseJudge(criterion.comparison or Comparison(), draft_first=judge, rival_first=rival_first)
     return AdmittingJudge(
         judge,
         binding=leaf.binding,

@@ -1,10 +1,12 @@
-"""A self-test of one binding in at most three cheap calls: does the model answer as the BOM needs it to?"""
+"""A self-test of one binding in a few cheap calls: does the model answer as the BOM needs it to?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
+from typing import NamedTuple
 
 from schemas.bom import ModelBinding, StructuredOutput
 from schemas.drafts import Context, ContextItem, Draft
@@ -31,6 +33,13 @@ class Finding(StrEnum):
     MODEL_MISMATCH = "model_mismatch"
     NO_LOGPROBS = "no_logprobs"
     SLOW = "slow"
+
+
+class Way(NamedTuple):
+    """One way in which a criterion asks: how a draft is shown, and how the reply is read."""
+
+    render: Callable[[Draft], Prompt]
+    form: VerdictForm = BINARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +78,21 @@ async def probe(
     *,
     criterion_id: str,
     binding: ModelBinding,
-    render: Callable[[Draft], Prompt],
-    form: VerdictForm = BINARY,
+    ways: Sequence[Way],
     clauses: Collection[str],
     price: Price | None,
     clock: Callable[[], float],
 ) -> Probe:
-    """A draft that passes, one that fails in many ways (the longest reply), and a plea for prose that the structured
-    output must override. A first call that fails altogether ends it. ``model`` must bound its own time."""
+    """A draft that passes and one that fails in many ways (the longest reply), in each of the ``ways`` (two for a
+    comparison: its orders), then a plea for prose that the structured output must override. The first call that fails
+    altogether ends it. ``model`` must bound its own time."""
     replies: list[Reply] = []
     slowest_s, calls = 0.0, 0
     findings: dict[Finding, str] = {}
-    prompts = [render(draft_of(_TRUE)), render(draft_of(_FALSE))]
+    asked = [(way.render(draft_of(text)), way.form) for way, text in product(ways, (_TRUE, _FALSE))]
     if binding.structured_output is StructuredOutput.JSON_SCHEMA:
-        prompts.append(_PROSE)
-    for prompt in prompts:
+        asked.append((_PROSE, ways[0].form))
+    for prompt, form in asked:
         began = clock()
         calls += 1
         try:

@@ -91,3 +91,15 @@ def test_recorded_comparisons_and_scores_are_measured(tmp_path: Path) -> None:
     position, length = json.loads(printed)["measurements"]
     assert (position["of"], position["value"]["reversal_rate"]) == ("m", 1.0)
     assert length["value"]["slope"] == pytest.approx(0.4343, abs=1e-4)  # 1 / ln 10
+
+
+def test_a_cap_that_is_too_small_is_said_and_not_taken_for_the_judge(tmp_path: Path) -> None:
+    folder = tmp_path / "bom"
+    shutil.copytree(example_bom(), folder)
+    with (folder / "decision.yaml").open("a") as decision:
+        decision.write("\ncost_caps: {max_calls: 3}\n")
+    assert CliRunner().invoke(app, ["bom", "seal", str(folder)]).exit_code == 0
+    only = ["--only", "coverage", "--bom", str(folder)]
+    assert "questions were not asked, since a cap in decision.yaml (cost_caps) is reached" in invoke(*only, code=0)
+    assert json.loads(invoke(*only, "--json", code=0))["over_budget"] > 0
+    assert json.loads(invoke("--only", "coverage", "--json", code=0))["over_budget"] == 0

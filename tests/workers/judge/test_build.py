@@ -80,6 +80,16 @@ async def test_an_and_gate_stays_right_behind_the_cache_when_a_text_comes_back_u
     await bench.close()
 
 
+async def test_a_separate_grounding_judge_fails_a_first_draft_with_its_own_spans() -> None:
+    always = {**GATE, "applies": "always"}
+    bindings, files = script_by_model(family_of_three(j=always), small={"default": {"reply": FAIL}})
+    bench = Bench(bom_of(C1, bindings=bindings, files=files), cached=False)
+    verdict = await bench.judge(draft())
+    assert (verdict.label, verdict.reason, verdict.evidence_spans) == (F, "x", ("6.1 inch",))
+    assert [(vote.name, vote.label) for vote in verdict.votes] == [("small", F), ("large", P)]
+    await bench.close()
+
+
 async def test_only_the_member_that_timed_out_is_asked_again() -> None:
     panel = {"kind": "panel", "members": ["small", "large", "third"], "rule": "unanimity"}
     flaky = {"cases": [{"error": "unauthorized", "times": 1}], "default": {"reply": PASS}}

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from schemas.verdict_space import Cause, Flag, Label
 from tests.data import data_rows
+from tests.workers.judge.any_reply import ANY_REPLY, FAIL, PASS, AnyReply, read_once
 from workers.judge.parsing import parse_reply
-from workers.judge.schema import REPLY_LABELS
-
-PASS = '{"label": "pass", "reason": "ok"}'
-FAIL = '{"label": "fail", "reason": "wrong", "evidence_spans": ["20 hours"], "guideline_clause": "C1"}'
 
 
 def fail_without(*keys: str, **changed: Any) -> str:
@@ -209,24 +206,11 @@ def test_a_huge_reply_abstains_at_once(reply: str) -> None:
     assert time.perf_counter() - began < 1.0
 
 
-_PIECES = st.sampled_from(
-    ["{", "}", "[", "]", '"', ",", ":", "\\", "```", "json", "<think>", "</think>", PASS, FAIL, '{"label":', '"pass"',
-     '"reason":', "NaN", "1e999", "\ud800", "\0", "\ufeff", " ", "\n", "I cannot evaluate this", "//", "pass"]
-)  # fmt: skip
-
-
-@given(
-    st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=12).map("".join)), st.sampled_from([None, "stop", "x"])
-)
-@example("{" + '"a":{' * 500, None)
+@given(ANY_REPLY)
+@example(AnyReply("{" + '"a":{' * 500, None))
 @settings(max_examples=2000, derandomize=True, deadline=None)
-def test_any_text_gives_one_verdict_or_abstains_with_a_cause(text: str, finish_reason: str | None) -> None:
-    parsed = parse_reply(text, finish_reason=finish_reason)
-    assert parsed.label in REPLY_LABELS
-    assert parsed.label.decided is (parsed.cause is None)
-    assert parsed.label.decided or parsed.detail
-    if text.count('"label"') != 1:
-        assert parsed.label is Label.ABSTAIN or "<think>" in text
+def test_any_text_gives_one_verdict_or_abstains_with_a_cause(reply: AnyReply) -> None:
+    read_once(reply)
 
 
 @given(

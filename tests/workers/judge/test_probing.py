@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
+from schemas.rating import Comparison
 from tests.services.model_server import ModelServer, answers, hangs, model_server, refuses, says, tool_use
 from tests.workers.judge.asked import binding
 from workers.judge.asking import TimedModel
+from workers.judge.forms import pairwise
 from workers.judge.pricing import Price
-from workers.judge.probing import Finding, Probe, probe
+from workers.judge.probing import Finding, Probe, Way, probe
 from workers.judge.protocols import Prompt
 from workers.judge.providers.build import over_http
 from workers.judge.providers.endpoint import Endpoint
@@ -29,14 +31,17 @@ async def server() -> AsyncIterator[ModelServer]:
         yield running
 
 
-async def probed(url: str, *, price: Price | None = None, **bound: Any) -> Probe:
+ONE_WAY = (Way(lambda draft: Prompt("You judge.", draft.text)),)
+
+
+async def probed(url: str, *, ways: Sequence[Way] = ONE_WAY, price: Price | None = None, **bound: Any) -> Probe:
     asked, clock = binding(**{"attempt_timeout_s": 0.3, **bound}), asyncio.get_running_loop().time
     async with http_client(max_connections=2) as client:
         return await probe(
             TimedModel(over_http(asked, Endpoint(url), client), attempt_timeout_s=asked.attempt_timeout_s, clock=clock),
             criterion_id="a",
             binding=asked,
-            render=lambda draft: Prompt("You judge.", draft.text),
+            ways=ways,
             clauses=(),
             price=price,
             clock=clock,
@@ -103,3 +108,30 @@ async def test_an_anthropic_model_is_probed_the_same(server: ModelServer) -> Non
     assert (await probed(server.url, provider="anthropic")).findings == {}
     server.behave(says({"type": "text", "text": "A kettle boils water."}, stop_reason="end_turn"))
     assert Finding.UNREADABLE in (await probed(server.url, provider="anthropic")).findings
+
+
+def order(*, swapped: bool) -> Way:
+    return Way(
+        lambda draft: Prompt("You compare.", " ".join(sorted((draft.text, str(draft.rival)), reverse=swapped))),
+        pairwise(Comparison(), swapped=swapped),
+    )
+
+
+TIE = json.dumps({"preference": "TIE", "reason": "Alike.", "evidence_spans": None, "guideline_clause": None})
+BOTH_ORDERS = (order(swapped=False), order(swapped=True))
+
+
+async def test_a_comparison_is_probed_in_both_orders(server: ModelServer) -> None:
+    server.behave(answers(TIE))
+    found = await probed(server.url, ways=BOTH_ORDERS)
+    assert (found.calls, found.findings) == (5, {})
+    assert len({request["messages"][-1]["content"] for request in server.requests}) == 5
+
+
+@pytest.mark.parametrize(("ways", "seen"), [(BOTH_ORDERS, True), (BOTH_ORDERS[:1], False)])
+async def test_what_goes_wrong_in_the_other_order_alone_is_seen(
+    server: ModelServer, ways: tuple[Way, ...], seen: bool
+) -> None:
+    server.behave(answers(TIE), answers(TIE), answers("The first one."))
+    found = await probed(server.url, ways=ways, structured_output="none")
+    assert (Finding.UNREADABLE in found.findings) is seen

@@ -1,10 +1,11 @@
-"""Two judges for revised drafts: a generator that learned to please the first must please a stranger too (S2 6.2)."""
+"""Two judges that must both pass a draft: who learned to please the first must please a stranger too (S2 6.2)."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
+from schemas.compositions import Applies
 from schemas.drafts import Draft
 from schemas.verdict_space import Choice, Label
 from schemas.verdicts import CriterionVerdict
@@ -15,20 +16,21 @@ _WORST_FIRST = (Choice.B, Choice.TIE, Choice.A)
 
 
 class AndGateJudge:
-    """``first`` alone on a first draft; on a revised one both, at once, and both must pass.
+    """Asks both at once where the gate ``applies`` to the draft, else ``first`` alone.
 
-    What it says depends on the attempt, which is no part of what is judged: it stands outside the verdict cache.
+    What it says may depend on the attempt, which is no part of what is judged: it stands outside the verdict cache.
     """
 
-    def __init__(self, name: str, *, first: tuple[str, Judge], second: tuple[str, Judge]) -> None:
-        self._name, self._first, self._second = name, first, second
+    def __init__(self, name: str, *, first: tuple[str, Judge], second: tuple[str, Judge], applies: Applies) -> None:
+        self._name, self._first, self._second, self._applies = name, first, second, applies
 
     @property
     def criterion_id(self) -> str:
         return self._first[1].criterion_id
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
-        asked = (self._first,) if draft.attempt == 0 else (self._first, self._second)
+        alone = self._applies is Applies.REVISED and draft.attempt == 0
+        asked = (self._first,) if alone else (self._first, self._second)
         verdicts = await asyncio.gather(*(judge.judge(draft, deadline=deadline) for _, judge in asked))
         members = {name: verdict for (name, _), verdict in zip(asked, verdicts, strict=True)}
         return joined(self._name, members, **both(verdicts))

@@ -44,7 +44,7 @@ def compose(
             return PanelJudge(name, samples, rule)
         case AndGate() as gate:
             first, second = (gate.first, named(gate.first)), (gate.second, named(gate.second))
-            return AndGateJudge(name, first=first, second=second)
+            return AndGateJudge(name, first=first, second=second, applies=gate.applies)
         case Cascade() as cascade:
             first, second = (cascade.first, named(cascade.first)), (cascade.second, named(cascade.second))
             return CascadeJudge(name, first=first, second=second, settles=Settles.of(cascade))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.compositions import Applies
+from schemas.drafts import Draft
 from schemas.rating import Scale
 from schemas.verdict_space import Cause, Choice, Label
 from tests.workers.judge.asked import draft, within
@@ -13,7 +15,7 @@ pytestmark = pytest.mark.anyio
 REVISED = draft(attempt=1, revises={"revision_id": "r", "round_id": "r", "judged_sha256": "0" * 64})
 
 
-@pytest.mark.parametrize(
+EITHER_WAY = pytest.mark.parametrize(
     ("first", "second", "label"),
     [
         (P, P, P),
@@ -28,23 +30,34 @@ REVISED = draft(attempt=1, revises={"revision_id": "r", "round_id": "r", "judged
         (NOT_APPLICABLE, ABSTAIN, ABSTAIN),
     ],
 )
-async def test_a_revised_draft_must_pass_both(first: Label, second: Label, label: Label) -> None:
-    judges = {"first": ("own", Says(first)), "second": ("stranger", Says(second))}
-    verdict = await AndGateJudge("gate", **judges).judge(REVISED, deadline=within(5))
+
+
+def gate(first: Says, second: Says, applies: Applies = Applies.REVISED) -> AndGateJudge:
+    return AndGateJudge("gate", first=("own", first), second=("stranger", second), applies=applies)
+
+
+@EITHER_WAY
+@pytest.mark.parametrize(
+    ("judged", "applies"), [(REVISED, Applies.REVISED), (REVISED, Applies.ALWAYS), (draft(), Applies.ALWAYS)]
+)
+async def test_a_draft_that_the_gate_applies_to_must_pass_both(
+    first: Label, second: Label, label: Label, judged: Draft, applies: Applies
+) -> None:
+    verdict = await gate(Says(first), Says(second), applies).judge(judged, deadline=within(5))
     assert verdict.label is label
     assert [(vote.name, vote.label) for vote in verdict.votes] == [("own", first), ("stranger", second)]
 
 
 @pytest.mark.parametrize("label", [P, F, ABSTAIN])
-async def test_a_first_draft_is_the_first_judges_alone(label: Label) -> None:
+async def test_a_first_draft_is_the_first_judges_alone_where_only_revised_ones_must_pass_both(label: Label) -> None:
     second = Says(F)
-    gate = AndGateJudge("gate", first=("own", Says(label)), second=("stranger", second))
-    verdict = await gate.judge(draft(), deadline=within(5))
+    verdict = await gate(Says(label), second).judge(draft(), deadline=within(5))
     assert (verdict.label, second.asked, verdict.usage.calls) == (label, 0, 1)
 
 
-def test_a_fail_speaks_in_the_words_of_who_found_it() -> None:
+def test_a_fail_speaks_in_the_words_of_who_found_it_and_of_the_first_where_both_did() -> None:
     assert both([said(P, judge="own"), said(F, judge="stranger")])["reason"] == "stranger says so"
+    assert both([said(F, judge="own"), said(F, judge="stranger")])["reason"] == "own says so"
 
 
 def test_the_worse_measure_is_the_gates() -> None:

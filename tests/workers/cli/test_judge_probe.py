@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from schemas.bom import Bom
+from tests.services.model_server import ModelServer, answers, model_server
+from tests.workers.bom.sealed import bom_of
+from workers.cli.judge_probe import Probed, probe_all
+from workers.judge.probing import Finding
+from workers.runtime.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+GROUNDS = {"reason": "Alike.", "evidence_spans": None, "guideline_clause": None}
+JUDGE = {"provider": "openai_compatible", "model": "judge-1", "family": "birch"}
+
+
+async def probed(bom: Bom, server: ModelServer) -> Probed:
+    (one,) = await probe_all(bom, Settings(model_base_url=server.url))
+    return one
+
+
+async def test_a_binding_that_compares_is_shown_draft_and_rival_in_either_place() -> None:
+    bom = bom_of({"id": "c1", "form": "pairwise", "judge": "j"}, bindings={"judges": {"j": JUDGE}})
+    async with model_server() as server:
+        server.behave(answers(json.dumps({"preference": "TIE", **GROUNDS})))
+        found = (await probed(bom, server)).result
+        prompts = [request["messages"][-1]["content"] for request in server.requests]
+    assert found is not None
+    assert (found.calls, found.findings) == (5, {})
+    draft_first = [prompt.index("boils") < prompt.index("holds 1.7 l") for prompt in prompts[:4]]
+    assert draft_first == [True, True, False, False]
+
+
+async def test_a_binding_that_judges_alone_is_asked_three_times() -> None:
+    bom = bom_of({"id": "c1", "judge": "j"}, bindings={"judges": {"j": JUDGE}})
+    async with model_server() as server:
+        server.behave(answers(json.dumps({"label": "pass", **GROUNDS}), model="judge-2"))
+        found = (await probed(bom, server)).result
+    assert found is not None
+    assert (found.calls, list(found.findings)) == (3, [Finding.MODEL_MISMATCH])
