@@ -41,6 +41,9 @@ class Membership(Protocol):
     def end_of(self, partition: TopicPartition) -> int | None:
         """The offset after the last record Kafka is known to hold; None before the first fetch."""
 
+    async def ends_now(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The same, asked of Kafka: of a paused partition nothing is fetched, and nothing is heard."""
+
     def broken(self) -> FatalError | None:
         """Why reading cannot go on; None while it can."""
 
@@ -72,6 +75,10 @@ class KafkaMembership:
     def end_of(self, partition: TopicPartition) -> int | None:
         end: int | None = self._consumer().highwater(partition) if partition in self.assigned() else None
         return end
+
+    async def ends_now(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
+        ends: Mapping[TopicPartition, int] = await self._consumer().end_offsets(list(partitions))
+        return ends
 
     def broken(self) -> FatalError | None:
         consumer = self._of()

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
@@ -51,6 +52,8 @@ class Pump:
         self._epoch = 0
         self.counts, self.state = PumpCounts(), PumpState()
         self.ticked_at = 0.0
+        self._ends: dict[TopicPartition, int] = {}
+        self._looking: asyncio.Task[None] | None = None
         self.failed = asyncio.Event()
         self.error: BaseException | None = None
         self._lanes = Lanes()
@@ -67,6 +70,7 @@ class Pump:
     def start(self, membership: Membership) -> None:
         self._membership = membership
         self._committer.start(membership)
+        self._looking = asyncio.create_task(self._look_ahead(membership), name="look ahead")
 
     def fail(self, error: BaseException) -> None:
         """Nothing more starts and nothing more is read; the worker sees ``failed`` and ends the process."""
@@ -111,6 +115,9 @@ class Pump:
         self._regulate()
         timeout_s, confirm_s = (self._options.drain_timeout_s, _CONFIRM_S) if self.error is None else (0.0, 0.0)
         await self._slots.drain(list(self._partitions.values()), timeout_s, confirm_s=confirm_s)
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
         await self._committer.stop()
         self._forget(list(self._partitions))
 
@@ -245,6 +252,15 @@ class Pump:
             self._quiet.set()
 
     def _lag(self, tp: TopicPartition, held: OpenPartition) -> int:
-        end = self._membership.end_of(tp) if self._membership is not None else None
-        position = held.tracker.position
-        return max(0, end - position) if end is not None and position is not None else 0
+        heard = self._membership.end_of(tp) if self._membership is not None else None
+        end, position = max(heard or 0, self._ends.get(tp, 0)), held.tracker.position
+        return max(0, end - position) if position is not None else 0
+
+    async def _look_ahead(self, membership: Membership) -> None:
+        """How much waits in paused partitions; for on-call alone, so that whatever goes wrong with it costs nothing."""
+        while True:
+            await asyncio.sleep(self._options.look_ahead_s)
+            if paused := membership.paused():
+                with suppress(KafkaError, TimeoutError):
+                    async with asyncio.timeout(self._options.look_ahead_s):
+                        self._ends = dict(await membership.ends_now(paused))

@@ -18,6 +18,8 @@ class PumpOptions:
     drain_timeout_s: float = 20.0
     produce_timeout_s: float = 60.0
     stall_timeout_s: float = 300.0
+    look_ahead_s: float = 5.0
+    """How often Kafka is asked how much waits in paused partitions."""
 
     @classmethod
     def of(cls, settings: Settings) -> PumpOptions:

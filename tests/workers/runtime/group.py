@@ -26,6 +26,7 @@ class Group:
         self.mine: set[TopicPartition] = set()
         self.stopped: set[TopicPartition] = set()
         self.ends: dict[TopicPartition, int] = {}
+        self.newest: dict[TopicPartition, int] = {}
         self.refuse: str | None = None
         self.answers = asyncio.Event()
         self.answers.set()
@@ -45,6 +46,9 @@ class Group:
 
     def end_of(self, partition):
         return self.ends.get(partition)
+
+    async def ends_now(self, partitions):
+        return {tp: self.newest[tp] for tp in partitions if tp in self.newest}
 
     def broken(self):
         return None

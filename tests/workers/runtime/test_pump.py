@@ -435,6 +435,17 @@ async def test_records_that_need_no_waiting_let_the_event_loop_go_round_all_the_
     assert handler.finished == sorted(handler.finished)
 
 
+async def test_what_waits_behind_the_kill_switch_is_told_though_nothing_is_fetched(world):
+    make, _, group = world
+    pump = await make(look_ahead_s=0.02)
+    group.ends[drafts()] = 5
+    await pump.deliver([record(n) for n in range(5)])
+    await asyncio.wait_for(pump.idle(), 10)
+    pump.hold()
+    group.newest[drafts()] = 12
+    await until(lambda: pump.state.lag == 7)
+
+
 async def test_the_lag_and_the_age_of_the_oldest_record_are_told(world):
     make, handler, group = world
     pump = await make()
