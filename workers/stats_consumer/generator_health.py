@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from schemas.decisions import Decision
 from schemas.reports import Figure, Health
 from stats.cells import GATE, pass_curve
-from stats.unavailable import ratio
+from stats.unavailable import Unavailable, ratio
 from workers.stats_consumer.cells import GENERATOR, ROUNDS, STATUS
 from workers.stats_consumer.figure import share, value
 from workers.stats_consumer.week import Week
@@ -44,7 +44,10 @@ def _gate(week: Week, slice_: str, retry_budget: int) -> Iterator[Figure]:
     served, first = week.first_drafts(slice_)
     yield share(_G, "first_draft_pass_rate", served, first, of="first drafts", scope=scope)
     yield value(_G, "attempts_per_item", ratio(cells.total(), first, "no first draft was judged"), n=first, scope=scope)
-    for k, rate in enumerate(pass_curve(cells, retry_budget=retry_budget)):
+    judged = {cell.split("|")[0] for cell in cells}
+    for k, curve in enumerate(pass_curve(cells, retry_budget=retry_budget)):
+        # What nobody has tried yet must not look measured.
+        rate = curve if str(k) in judged else Unavailable(f"no draft of attempt {k} was judged")
         yield value(_G, "cumulative_pass_rate", rate, of="first drafts", n=first, scope={**scope, "attempt": str(k)})
 
 
