@@ -30,7 +30,7 @@ from workers.bom.labelled_set import canary_set
 from workers.canary.certificate import certificate_of
 from workers.canary.comparing import canary_run, finding
 from workers.canary.judging import judge_set
-from workers.canary.records import canary_record, runs_on_record
+from workers.canary.records import canary_record, runs_on_record, show_run
 from workers.canary.schedule import keep_running
 from workers.judge.build import Surroundings, build_audit, build_instrument, with_purse
 from workers.judge.cache import VerdictCache, redis_client
@@ -85,7 +85,7 @@ class Job(NamedTuple):
     """A worker that reads no topic: it works at its own times and publishes what came of it."""
 
     name: str
-    build: Callable[[Settings, Bom], Work]
+    build: Callable[[Settings, Bom, Metrics], Work]
     writes: tuple[Topic, ...]
 
 
@@ -120,7 +120,7 @@ async def run_role(
     names = Names(settings.topic_prefix)
     if isinstance(role, Job):
         event("starting", bom_version=bom.version, bom=bom.name)
-        work = role.build(settings, bom)
+        work = role.build(settings, bom, metrics)
         topics = {names.full(topic) for topic in role.writes}
         await run_job(work, settings, metrics=metrics, topics=topics, stop=stop, ready=ready)
         return
@@ -226,7 +226,7 @@ async def bare_judge(settings: Settings, bom: Bom) -> AsyncIterator[Instrument]:
         yield build_instrument(bom, with_purse(bom, around))
 
 
-def _canary(settings: Settings, bom: Bom) -> Work:
+def _canary(settings: Settings, bom: Bom, metrics: Metrics) -> Work:
     certificate, names, kafka = certificate_of(bom), Names(settings.topic_prefix), connection(settings)
     items = canary_set(bom.files, frozenset(c.id for c in bom.charter.criteria.must_have))
 
@@ -237,11 +237,15 @@ def _canary(settings: Settings, bom: Bom) -> Work:
         return canary_run(certificate, today, cause=cause, started=started, ended=_now())
 
     async def seen() -> set[str]:
-        return {run.event_id for run in await runs_on_record(kafka, names, certificate)}
+        runs = await runs_on_record(kafka, names, certificate)
+        if runs:
+            show_run(runs[-1], metrics)
+        return {run.event_id for run in runs}
 
     async def work(producer: ConfirmedProducer) -> None:
         async def publish(run: CanaryRun) -> None:
             await producer.produce([canary_record(run, names, at=_now())])
+            show_run(run, metrics)
             found = finding(run)
             event("canary_run", flips=found.flips, threshold=found.threshold, alarm=found.alarm, run=run.event_id)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.metrics_core import Metric as Collected
 from prometheus_client.registry import Collector
 
@@ -30,7 +30,9 @@ class Metric(NamedTuple):
     buckets: tuple[float, ...] = ()
 
 
+disable_created_metrics()  # they tell when a scrape first saw a counter, not when it began
 _TOPIC = ("topic",)
+_BOM = ("bom_version",)
 _ENDPOINT = ("endpoint",)
 _WHY = ("endpoint", "why")
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -88,6 +90,12 @@ METRICS: tuple[Metric, ...] = (
         "drafts",
         ("outcome",),
         "non-decisions kept for a draft that comes again: kept, repeated, corrupt, down",
+    ),
+    Metric("assay_canary_flips", Kind.GAUGE, "verdicts", _BOM, "verdicts of the last canary run that flipped"),
+    Metric("assay_canary_threshold", Kind.GAUGE, "verdicts", _BOM, "flips that are too many; absent: no threshold"),
+    Metric("assay_canary_alarm", Kind.GAUGE, "boolean", _BOM, "1: too many flips, or an injection case flipped"),
+    Metric(
+        "assay_canary_run_timestamp_seconds", Kind.GAUGE, "seconds", _BOM, "when the last canary run ended, since 1970"
     ),
     Metric("assay_stats_events_total", Kind.COUNTER, "records", (), "records counted"),
     Metric("assay_stats_lag_records", Kind.GAUGE, "records", _TOPIC, "records in Kafka not yet counted"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
+from schemas.canary import CanaryRun
 from schemas.errors import BomError
 from schemas.topics import CANARY
 from tests.workers.canary.specimens import BOM_FOLDER
@@ -27,10 +28,15 @@ from workers.runtime.settings import Settings
 pytestmark = pytest.mark.anyio
 
 
+def value_of(registry: CollectorRegistry, name: str, run: CanaryRun) -> float | None:
+    return registry.get_sample_value(name, {"bom_version": run.bom_version})
+
+
 async def runs_after_a_start(settings: Settings) -> int:
     """Start the role, give it time for a run, stop it; how many runs are on the topic."""
     stop = asyncio.Event()
-    work = asyncio.create_task(run_role(ROLES["canary"], settings, metrics=Metrics(CollectorRegistry()), stop=stop))
+    registry = CollectorRegistry()
+    work = asyncio.create_task(run_role(ROLES["canary"], settings, metrics=Metrics(registry), stop=stop))
     certificate = certificate_of(load_bom(read_files(settings.bom)))
     runs = []
     for _ in range(100):
@@ -40,6 +46,9 @@ async def runs_after_a_start(settings: Settings) -> int:
     await asyncio.sleep(0.1)
     stop.set()
     await work
+    shown = {name: value_of(registry, f"assay_canary_{name}", runs[-1]) for name in ("flips", "threshold", "alarm")}
+    assert shown == {"flips": 0, "threshold": runs[-1].threshold, "alarm": 0}
+    assert value_of(registry, "assay_canary_run_timestamp_seconds", runs[-1]) == runs[-1].ended_at.timestamp()
     assert all(finding(run).alarm is False and finding(run).compared == 90 for run in runs)
     return len(await runs_on_record(connection(settings), Names(settings.topic_prefix), certificate))
 
