@@ -30,7 +30,7 @@ class Metric(NamedTuple):
     buckets: tuple[float, ...] = ()
 
 
-disable_created_metrics()  # they tell when a scrape first saw a counter, not when it began
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they tell when a scrape first saw a counter, not its begin
 _TOPIC = ("topic",)
 _BOM = ("bom_version",)
 _ENDPOINT = ("endpoint",)
