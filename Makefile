@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 help: ## What each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.user ## See drafts failed, revised and served, all in one process, in about half a minute
+demo: $(VENV)/.user ## See drafts failed, revised and served, all in one process; with the install about a minute
 	@$(BIN)/assay demo
 
 report: $(VENV)/.user ## Write the report of made-up weeks to assay-report.html

@@ -25,8 +25,9 @@ def settings(
         typer.echo(markdown_table())
         return
     with clear_errors():
-        now = settings_of().model_dump(mode="json")
-    values = {row.env: now[row.env.removeprefix("ASSAY_").lower()] for row in rows()}
+        given = settings_of()
+    now = given.model_dump(mode="json")
+    values = {row.env: _masked(now[row.env.removeprefix("ASSAY_").lower()], given.secrets) for row in rows()}
     if as_json:
         print_json([{**row._asdict(), "value": values[row.env]} for row in rows()])
         return
@@ -36,6 +37,13 @@ def settings(
     for row in rows():
         table.add_row(row.env, "" if values[row.env] is None else str(values[row.env]), row.meaning)
     console.print(table)
+
+
+def _masked(value: object, secrets: list[str]) -> object:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "***")
+    return value
 
 
 def markdown_table() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -172,7 +173,14 @@ class Settings(BaseSettings):
     def secrets(self) -> list[str]:
         """What must never be shown, for the logs' mask."""
         hidden = (self.kafka_password, self.model_api_key, self.redis, self.webhook, self.webhook_key)
-        return [secret.get_secret_value() for secret in hidden if secret is not None]
+        urls = (self.model_base_url, self.otel_endpoint)
+        return [secret.get_secret_value() for secret in hidden if secret is not None] + [
+            user.group() for url in urls if url and (user := _USER_INFO.search(url))
+        ]
+
+
+_USER_INFO = re.compile(r"(?<=//)[^/@\s]+(?=@)")
+"""Name and password before a URL's host."""
 
 
 def environ_of(settings: Settings) -> dict[str, str]:

@@ -65,3 +65,8 @@ def test_every_setting_has_its_row_with_a_meaning():
     assert {row.env for row in table} >= {"ASSAY_KAFKA", "ASSAY_MODEL_API_KEY", "ASSAY_PRICES"}
     assert all(row.meaning for row in table)
     assert next(row for row in table if row.env == "ASSAY_CONCURRENCY").default == "400"
+
+
+def test_the_password_in_a_url_is_a_secret():
+    settings = load({"ASSAY_MODEL_BASE_URL": "http://user:pa55@h/v1", "ASSAY_OTEL_ENDPOINT": "http://h:4318"})
+    assert settings.secrets == ["user:pa55"]
