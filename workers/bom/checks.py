@@ -49,7 +49,10 @@ def _every_cited_clause_exists(bom: Bom) -> None:
     for criterion in bom.charter.criteria.must_have:
         for clause in (*criterion.clauses, *(rule.clause for rule in criterion.rules)):
             if clause not in bom.clauses:
-                raise BomError(f"charter.yaml: {criterion.id} cites {clause}, which guidelines.md does not define")
+                raise BomError(
+                    f"charter.yaml: {criterion.id} cites {clause}, which guidelines.md does not define; "
+                    f"a clause begins with a line `## {clause} Its title`"
+                )
 
 
 def _enforced_criteria_exist(bom: Bom) -> None:

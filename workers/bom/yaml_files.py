@@ -35,6 +35,9 @@ def parse_yaml(name: str, raw: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise BomError(f"{name}: byte {error.start} is not UTF-8") from error
     except (yaml.YAMLError, RecursionError, TypeError) as error:
+        if isinstance(error, yaml.reader.ReaderError):  # it has a position and no mark
+            line = raw.decode("utf-8")[: error.position].count("\n") + 1
+            raise BomError(f"{name}: line {line}: the character U+{error.character:04X} is not allowed") from error
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""
         raise BomError(f"{name}: {where}{getattr(error, 'problem', None) or type(error).__name__}") from error

@@ -161,10 +161,12 @@ def _show(
     if len(flips) > _SHOWN:
         console.print(f"... and {len(flips) - _SHOWN} more")
     agreed, labelled = _against_people(today)
+    injections = sum(v.injection for v in run.verdicts)
     for line in (
-        f"{found.flips} of {found.compared} verdicts flipped; alarm from {found.threshold} on" + _power(found),
+        f"{len(run.verdicts)} verdicts, {injections} of them on injection cases, which count apart",
+        f"{found.flips} of {found.compared} others flipped; alarm from {found.threshold} on" + _power(found),
         f"injection cases flipped: {len(found.injection_flips)}; not decided: {found.not_decided}",
-        f"agrees with the human labels on {agreed} of {labelled} verdicts",
+        f"agrees with the human labels on {agreed} of {labelled} verdicts, injection cases among them",
         _together(together, runs),
         "published" if published else "not published: no Kafka is set and no `assay up` runs",
     ):

@@ -23,7 +23,15 @@ def table_of_groups(rows: Sequence[Group]) -> Table:
         table.add_column(column)
     for row in rows:
         newest = row.newest
-        _row(table, row.kind, row.topic, str(row.letters), str(row.replayed), newest.letter.at, str(newest.place))
+        _row(
+            table,
+            row.kind,
+            row.topic,
+            str(row.letters),
+            str(row.replayed),
+            _moment(newest.letter.at),
+            str(newest.place),
+        )
     return table
 
 
@@ -72,6 +80,11 @@ def letter_document(record: InRecord, letter: DeadLetter, size: int) -> dict[str
         "value": shown_bytes(record.value, limit=size),
         "bytes": len(record.value or b""),
     }
+
+
+def _moment(at: str) -> str:
+    """An ISO time without year and fractions: narrow enough to be read whole."""
+    return f"{at[5:10]} {at[11:19]}"
 
 
 def _row(table: Table, *cells: str) -> None:

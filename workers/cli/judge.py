@@ -76,7 +76,9 @@ def _read(path: Path) -> Draft:
     try:
         message = decode(DRAFTS, raw).message
     except BadMessage as error:
-        fail(f"{path}: {escaped(str(error))}")
+        several = raw.strip().count(b"\n{") > 0
+        hint = "; one draft is judged at a time: this file holds several lines" if several else ""
+        fail(f"{escaped(str(path))}: {escaped(str(error))}{hint}")
     assert isinstance(message, Draft)
     return message
 

@@ -20,7 +20,9 @@ from workers.judge.reading import Contract, ParsedReply, unparseable
 from workers.runtime.printable import cut, escaped
 
 _SHOWN_CHARS = 120
-_CONTRACTS_HELP = "The shape the judge was asked for: " + "; ".join(f"{c.name} = {c.shape}" for c in CONTRACTS.values())
+_CONTRACTS_HELP = "The shape the judge was asked for: " + "; ".join(
+    f"{c.name} = {c.shape}".replace("[", "\\[") for c in CONTRACTS.values()
+)
 
 
 class Row(NamedTuple):

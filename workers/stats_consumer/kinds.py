@@ -57,7 +57,9 @@ MEANINGS: dict[AlertKind, Meaning] = {
         "read a dozen of the drafts that passed; run the injection cases",
     ),
     AlertKind.COVERAGE_LOW: Meaning(
-        _TICKET, "the judge often cannot decide, and what is undecided is not served", "see the causes"
+        _TICKET, "the judge often cannot decide, and what is undecided is not served",
+        "the evidence lists the causes: the endpoint's (timeout, unreachable, rate_limited), the model's (unparseable, "
+        "truncated) or the producer's (no_instruction, unreadable_context)",
     ),
     AlertKind.RATER_DRIFT: Meaning(
         _TICKET, "a rater reads the guidelines otherwise than before", "talk to the rater before you blame the judge"
@@ -76,7 +78,7 @@ MEANINGS: dict[AlertKind, Meaning] = {
     ),
     AlertKind.CACHE_DOWN: Meaning(_TICKET, "verdicts are judged again instead of found", "look at the cache's Redis"),
     AlertKind.OVER_BUDGET: Meaning(_TICKET, "the cost cap ends judging early", "raise the cap or lower the traffic"),
-    AlertKind.DEAD_LETTERS: Meaning(_TICKET, "records cannot be handled", "read them with `assay dlq`"),
+    AlertKind.DEAD_LETTERS: Meaning(_TICKET, "records cannot be handled", "read them with `assay dlq list`"),
     AlertKind.WORDING_LEAKED: Meaning(
         _TICKET, "the judge's words show up in served text", "see which reasons reach the generator"
     ),

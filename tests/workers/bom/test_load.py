@@ -9,6 +9,7 @@ import pytest
 
 from schemas.errors import BomError
 from workers.bom import MANIFEST, load_bom, manifest_of, read_files, seal
+from workers.bom.yaml_files import parse_yaml
 
 CHARTER = b"""
 name: test
@@ -186,3 +187,8 @@ def test_another_vendors_model_may_stand_in() -> None:
 def test_a_cap_that_is_no_cap_is_refused(caps: str) -> None:
     with pytest.raises(BomError, match="cost_caps"):
         load_bom(sealed(decision_yaml=f"cost_caps: {caps}\n".encode()))
+
+
+def test_a_character_that_yaml_refuses_is_named_with_its_line() -> None:
+    with pytest.raises(BomError, match=r"charter.yaml: line 2: the character U\+001B is not allowed"):
+        parse_yaml("charter.yaml", b"name: a\nowner: \x1b[31m\n")
