@@ -30,7 +30,7 @@ from workers.cli import (
     topics,
     trace,
 )
-from workers.cli.output import Exit, notes
+from workers.cli.output import Exit, complain
 
 app = typer.Typer(
     name="assay",
@@ -74,7 +74,7 @@ def main() -> None:
     except typer.TyperException as error:
         code = _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        _say("interrupted")
+        complain("interrupted")
         code = Exit.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone: nothing is left to be said to them
@@ -86,12 +86,8 @@ def _usage(error: typer.TyperException) -> Exit:
     what = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     if what:  # without arguments the help has been shown: that says it all
-        _say(f"{what}. See `{context.command_path if context else 'assay'} --help`.")
+        complain(f"{what}. See `{context.command_path if context else 'assay'} --help`.")
     return Exit.USAGE
-
-
-def _say(what: str) -> None:
-    notes.print(f"assay: {what}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import orjson
 import typer
 from rich.console import Console
 
+from workers.runtime.printable import escaped
+
 console = Console()
 """Results. Pipe-able: nothing but the answer goes to standard output."""
 
@@ -42,5 +44,11 @@ def counted(number: int, noun: str) -> str:
 
 def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
     """End the command with one clear line: no traceback for a user's mistake."""
-    notes.print(f"assay: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    complain(message)
     raise typer.Exit(int(code))
+
+
+def complain(message: str) -> None:
+    """A mistake, on standard error. File names, settings and values in it are other people's text."""
+    shown = "\n".join(map(escaped, message.split("\n")))
+    notes.print(f"assay: {shown}", style="red", markup=False, highlight=False, soft_wrap=True)

@@ -223,3 +223,28 @@ def test_a_draft_to_try_that_is_none(tmp_path: Path, content: str | None, line: 
     assert done.code == 2
     assert done.one_line.startswith(str(draft))
     assert line in done.one_line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["publish", "\x1b[31m.jsonl"],
+        ["judge", "try", "\x1b[31m.json"],
+        ["labels", "import", "\x1b[31m.csv"],
+        ["replay", "\x1b[31m.jsonl", "--judge", "j"],
+        ["bom", "verify", "\x1b[31m"],
+        ["canary", "run", "--bom", "\x1b[31m"],
+        ["report", "--week", "\x1b[31m"],
+        ["\x1b[31m"],
+    ],
+    ids=lambda command: "-".join(command[:2]).replace("\x1b", ""),
+)
+def test_a_name_that_would_steer_the_terminal_is_spelled_out(command: list[str], tmp_path: Path) -> None:
+    ended = assay(*command, env=environ(tmp_path))
+    assert ended.code in (2, 3, 4)
+    assert "\\x1b[31m" in ended.noted
+    assert "\x1b[31m" not in ended.noted + ended.said
+
+
+def test_so_is_the_name_of_a_setting(tmp_path: Path) -> None:
+    assert "\\x1b[31m" in assay("settings", env={**environ(tmp_path), "ASSAY_FO\x1b[31m": "1"}).one_line
