@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -68,6 +68,7 @@ def export(
     label_config: Annotated[
         Path | None, typer.Option(help="Also write Label Studio's labelling interface here.")
     ] = None,
+    force: Annotated[bool, typer.Option(help="Replace files that are there already.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the tasks that still want votes or an adjudicator: JSONL, CSV or Label Studio's JSON."""
@@ -75,9 +76,10 @@ def export(
         known = asyncio.run(_known(cluster_settings()))
         found = lives(known.tasks.values(), known.labels)
         tasks = [t for t in known.tasks.values() if any(found[t.task_id, c].stage in _OPEN for c in t.criteria)]
-        _write(file, write_tasks(tasks, as_format or FileFormat.of(file.name)))
+        written = {file: write_tasks(tasks, as_format or FileFormat.of(file.name))}
         if label_config is not None:
-            _write(label_config, labelling_config(criteria_of(tasks)))
+            written[label_config] = labelling_config(criteria_of(tasks))
+        _write(written, force=force)
     if as_json:
         print_json({"exported": len(tasks), "file": str(file)})
     else:
@@ -183,11 +185,16 @@ def _read(file: Path) -> bytes:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
+def _write(files: Mapping[Path, str], *, force: bool) -> None:
+    """A file that is there may hold a rater's work: it is not replaced unasked."""
+    for file in files:
+        if file.exists() and not force:
+            raise SettingsError(f"{file} is there already; choose another name, or replace it with --force")
+    for file, text in files.items():
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _show(
@@ -196,7 +203,7 @@ def _show(
     stages: Counter[Stage],
     extra: int,
 ) -> None:
-    table = Table(title="raters against raters", title_justify="left")
+    table = Table(title="raters against raters (gold items apart, below)", title_justify="left")
     for column in ("criterion", "items", "raters", "raw", "fails", "kappa / alpha", "95 % interval", "cannot tell"):
         table.add_column(column)
     for criterion, a in agreements.items():

@@ -11,12 +11,13 @@ import typer
 from rich.table import Table
 
 from schemas.bom import Bom
+from schemas.decisions import ItemDecision
 from schemas.errors import BomError, SettingsError
 from schemas.labels import LabelTask, SampledItem
 from schemas.topics import LABEL_TASKS, SAMPLES, TELEMETRY
 from workers.bom.labelled_set import GOLD_SET, LabelledItem, read_labelled_set
 from workers.cli.context import bom_of, clear_errors, cluster_settings
-from workers.cli.output import Exit, console, notes, print_json
+from workers.cli.output import Exit, console, fail, notes, print_json
 from workers.hitl.drawing import CellCount, Drawn, cell_sizes, draw_audit, draw_week
 from workers.hitl.population import Population, Week, strata_of
 from workers.hitl.records import drafts_of, messages_of, publish
@@ -92,9 +93,14 @@ async def _sample(
     now: datetime,
 ) -> Outcome:
     kafka, names, hitl = connection(settings), Names(settings.topic_prefix), bom.charter.hitl
-    population = Population(week, strata_of(hitl.strata))
+    population, weeks = Population(week, strata_of(hitl.strata)), set[str]()
     async for message in messages_of(kafka, names, TELEMETRY):
         population.take(message)
+        if isinstance(message, ItemDecision):
+            weeks.add(f"{message.decided_at:%G-W%V}")
+    if not population.decisions:
+        there = f"telemetry has those of {', '.join(sorted(weeks)[-8:])}" if weeks else "telemetry has none at all"
+        fail(f"no decision of {week.name} in the charter's strata; {there}", Exit.FOUND)
     cells = cell_sizes(population, oversample=hitl.oversample, size=hitl.weekly_sample)
     drawn = draw_week(population, cells, oversample=hitl.oversample) + draw_audit(population, sizes[0])
     known = ask_gold(gold, sizes[1], bom, week, now=now)

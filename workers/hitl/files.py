@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
+from schemas.errors import SettingsError
 from schemas.labels import LabelTask
 from workers.hitl import label_studio
 from workers.hitl.rows import COLUMNS, Problem, Row
@@ -24,9 +25,12 @@ class FileFormat(StrEnum):
 
     @classmethod
     def of(cls, file: str) -> FileFormat:
-        """By the file's ending: .csv, .json (Label Studio), else JSONL."""
-        ending = file.rpartition(".")[2].lower()
-        return {"csv": cls.CSV, "json": cls.LABEL_STUDIO}.get(ending, cls.JSONL)
+        """By the file's ending: .jsonl, .csv, .json (Label Studio). Raises SettingsError for another one."""
+        known = {"csv": cls.CSV, "json": cls.LABEL_STUDIO, "jsonl": cls.JSONL}
+        kind = known.get(file.rpartition(".")[2].lower())
+        if kind is None:
+            raise SettingsError(f"{file}: the ending says no format; end it in .jsonl, .csv or .json, or give --format")
+        return kind
 
 
 def read_rows(raw: bytes, kind: FileFormat) -> Iterator[Row | Problem]:

@@ -102,7 +102,9 @@ def test_what_is_settled_is_not_exported_any_more(scene: Scene):
     assert len(json.loads(file.read_bytes())) == 3
     assert config.read_text(encoding="utf-8").startswith("<View>")
     scene.import_rows(*(row(r, criterion_id=c) for c in ONE.criteria for r in ("r-1", "r-2", "r-3")))
-    scene.run("export", str(file))
+    refused = scene.run("export", str(file))
+    assert (refused.exit_code, "--force" in refused.output) == (2, True)
+    scene.run("export", str(file), "--force")
     assert ONE.task_id not in {task["data"]["task_id"] for task in json.loads(file.read_bytes())}
 
 

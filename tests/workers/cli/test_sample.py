@@ -96,6 +96,14 @@ def test_another_draw_of_a_drawn_week_is_refused(scene: Scene):
     assert "What was drawn first stands" in other.output
 
 
+def test_of_a_week_without_decisions_nothing_is_drawn_not_even_gold_items(scene: Scene):
+    empty = scene.run("--week", "2026-W20")
+    assert empty.exit_code == 1
+    assert "no decision of 2026-W20" in empty.output
+    assert "2026-W48" in empty.output
+    assert scene.tasks() == []
+
+
 def test_a_dry_run_shows_the_cells_and_publishes_nothing(scene: Scene):
     shown = scene.run("--week", "2026-W48", "--dry-run", "--json")
     assert shown.exit_code == 0, shown.output

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas.errors import SettingsError
 from schemas.labels import HumanLabel, HumanVote, LabelTask
 from tests.workers.hitl.test_tasks import asked
 from workers.hitl.files import FileFormat, criteria_of, read_rows, write_tasks
@@ -161,9 +162,12 @@ def test_any_json_is_read_totally(document: object):
 
 
 def test_the_ending_decides_the_format():
-    assert [FileFormat.of(name) for name in ("a.csv", "a.json", "a.jsonl", "a")] == [
-        FileFormat.CSV, FileFormat.LABEL_STUDIO, FileFormat.JSONL, FileFormat.JSONL,
+    assert [FileFormat.of(name) for name in ("a.csv", "a.JSON", "a.jsonl")] == [
+        FileFormat.CSV, FileFormat.LABEL_STUDIO, FileFormat.JSONL,
     ]  # fmt: skip
+    for name in ("a", "a.xyz"):
+        with pytest.raises(SettingsError, match=f"{name}: the ending says no format"):
+            FileFormat.of(name)
 
 
 def test_a_row_without_a_guideline_version_has_its_tasks():
