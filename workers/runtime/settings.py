@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from schemas.errors import SettingsError
 from schemas.topics import MAX_MESSAGE_BYTES
+from workers.runtime.setting_checks import file_there, http_url, redis_url, secret_http_url, servers_of
 
 PREFIX = "ASSAY_"
 RESERVED = ("ASSAY_TEST_", "ASSAY_DATA", "ASSAY_VECTORS")
@@ -135,19 +136,12 @@ class Settings(BaseSettings):
     @field_validator("kafka")
     @classmethod
     def _servers(cls, value: str | None) -> str | None:
-        servers = _split(value)
-        for server in servers:
-            host, _, port = server.rpartition(":")
-            if not host or not port.isdigit():
-                raise ValueError(f"{server!r} is not host:port")
-        return ",".join(servers) or None
+        return ",".join(servers_of(value)) or None
 
-    @field_validator("redis")
-    @classmethod
-    def _redis_url(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("a Redis URL begins with redis:// or rediss://")
-        return value
+    _http_urls = field_validator("model_base_url", "otel_endpoint")(http_url)
+    _webhook_url = field_validator("webhook")(secret_http_url)
+    _redis_url = field_validator("redis")(redis_url)
+    _files = field_validator("kafka_ca", "endpoints", "prices")(file_there)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -167,7 +161,7 @@ class Settings(BaseSettings):
 
     @property
     def kafka_servers(self) -> list[str]:
-        return _split(self.kafka)
+        return servers_of(self.kafka)
 
     @property
     def secrets(self) -> list[str]:
@@ -227,17 +221,29 @@ def load(environ: Mapping[str, str]) -> Settings:
         return Settings(**given)  # type: ignore[arg-type]  # strings, as an environment has them
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        message = first["msg"].removeprefix("Value error, ")
-        where = f"{_env(str(first['loc'][0]))}: " if first["loc"] else ""
-        raise SettingsError(where + message) from None
+        raise SettingsError(_of_which(first["loc"], given) + _said(first["type"], first["msg"])) from None
+
+
+def _said(kind: str, message: str) -> str:
+    """pydantic's words in ours."""
+    if kind == "string_pattern_mismatch":
+        return "must be at most 100 letters, digits, dots, hyphens and underscores"
+    return message.removeprefix("Value error, ").replace("Input should be", "must be").partition(", unable")[0]
+
+
+def _of_which(place: tuple[int | str, ...], given: Mapping[str, str]) -> str:
+    """The setting and the value that was given for it, unless it may be a secret."""
+    if not place:
+        return ""
+    name = str(place[0])
+    secret = "SecretStr" in str(Settings.model_fields[name].annotation)
+    value = given.get(name, "")
+    shown = "" if secret or _USER_INFO.search(value) or not value else f" = {value[:80]!r}"
+    return f"{_env(name)}{shown}: "
 
 
 def _env(field: str) -> str:
     return PREFIX + field.upper()
-
-
-def _split(servers: str | None) -> list[str]:
-    return [server.strip() for server in (servers or "").split(",") if server.strip()]
 
 
 def _shown_default(default: object) -> str:

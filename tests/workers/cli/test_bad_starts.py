@@ -70,9 +70,9 @@ def test_no_kafka_named_and_none_running(tmp_path: Path) -> None:
     ("setting", "value", "line"),
     [
         ("kafkka", "x", "unknown setting ASSAY_KAFKKA; did you mean ASSAY_KAFKA?"),
-        ("kafka", "nonsense", "ASSAY_KAFKA: 'nonsense' is not host:port"),
-        ("window", "many", "ASSAY_WINDOW: Input should be a valid integer, unable to parse string as an integer"),
-        ("redis", "http://x", "ASSAY_REDIS: a Redis URL begins with redis:// or rediss://"),
+        ("kafka", "nonsense", "ASSAY_KAFKA = 'nonsense': must be host:port, or several with commas between"),
+        ("window", "many", "ASSAY_WINDOW = 'many': must be a valid integer"),
+        ("redis", "http://x", "ASSAY_REDIS: must begin with redis:// or rediss:// or unix:// and name a host"),
         ("log_level", "loud", "ASSAY_LOG_LEVEL: Input should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
