@@ -7,6 +7,7 @@ AssayError
 ├── BomError                no start
 ├── SettingsError           no start
 └── FatalError              the process stops loudly and is started again
+    └── TooManyDeadLetters  the process stops loudly and is not
 """
 
 from __future__ import annotations
@@ -65,3 +66,7 @@ class SettingsError(AssayError):
 
 class FatalError(AssayError):
     """The process may not go on: stopping loudly loses nothing, going on might."""
+
+
+class TooManyDeadLetters(FatalError):
+    """So many records cannot be handled that the fault is likely here. Starting again would only divert more."""

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
@@ -15,7 +15,7 @@ import typer
 from prometheus_client import CollectorRegistry
 
 from schemas.bom import Bom
-from schemas.errors import BomError
+from schemas.errors import BomError, DependencyUnavailable
 from schemas.topics import TOPICS
 from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
@@ -23,7 +23,7 @@ from workers.canary.certificate import certificate_of
 from workers.cli.context import clear_errors, cluster_settings, settings_of
 from workers.cli.output import notes
 from workers.embedded.services import ChildServices
-from workers.embedded.whereabouts import Whereabouts, announce, note_file, withdraw
+from workers.embedded.whereabouts import Whereabouts, announce, find, note_file, withdraw
 from workers.judge.build import check_instrument
 from workers.local.stage import EMBEDDED_PARTITIONS
 from workers.local.supervisor import Supervisor, worker_command
@@ -77,8 +77,8 @@ def up() -> None:
             roles = _startable(bom)
             notes.print(f"workers: {', '.join(roles)}. Stop with Ctrl-C.")
             commands = {name: worker_command(name) for name in roles}
-            grace_s = settings.drain_timeout_s + 10
-            code = Supervisor(commands, environ, grace_s=grace_s, say=_say, lost=lost).run()
+            grace_s, ports = settings.drain_timeout_s + 10, _ports(settings.health_port, roles)
+            code = Supervisor(commands, environ, grace_s=grace_s, say=_say, lost=lost, own=ports).run()
     raise typer.Exit(code)
 
 
@@ -99,6 +99,15 @@ def _startable(bom: Bom) -> list[str]:
     return list(ROLES)
 
 
+def _ports(first: int, roles: Sequence[str]) -> dict[str, dict[str, str]]:
+    """One health port each, from the given one on; none given: each takes a free one and says which."""
+    if not first:
+        return {}
+    ports = {name: first + number for number, name in enumerate(roles)}
+    notes.print("health ports: " + ", ".join(f"{name} {port}" for name, port in ports.items()), highlight=False)
+    return {name: {"ASSAY_HEALTH_PORT": str(port)} for name, port in ports.items()}
+
+
 @contextmanager
 def _services(settings: Settings) -> Iterator[tuple[dict[str, str], Callable[[], str | None]]]:
     """The environment for the workers, and why embedded services are lost; these live as long as the block."""
@@ -106,6 +115,11 @@ def _services(settings: Settings) -> Iterator[tuple[dict[str, str], Callable[[],
     if settings.kafka is not None:
         yield environ, lambda: None
         return
+    if (running := find(note_file(os.environ))) is not None:
+        raise DependencyUnavailable(
+            f"`assay up` runs already: process {running.pid}, broker at {running.kafka}. Stop it first, or give this "
+            "one services of its own with ASSAY_KAFKA and ASSAY_REDIS"
+        )
     with ChildServices() as services:
         for topic in TOPICS:
             services.create_topic(settings.topic_prefix + topic.name, min(topic.partitions, EMBEDDED_PARTITIONS))

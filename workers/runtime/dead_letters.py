@@ -10,7 +10,7 @@ from collections import deque
 from datetime import datetime
 
 from schemas.dead_letter import POINTER_TYPE, PREFIX, DeadLetter
-from schemas.errors import FatalError
+from schemas.errors import TooManyDeadLetters
 from schemas.headers import CE_TYPE, Headers
 from workers.runtime.records import InRecord, OutRecord
 
@@ -18,8 +18,14 @@ NULL_VALUE = f"{PREFIX}null-value"
 """Set where key and value were both null, which no client can produce: the dead letter's value is empty instead."""
 
 
+_REMEDY = (
+    ": the fault is likely here, the records stay; read them with `assay dlq list`, and if it is the producer's, raise "
+    "for one start"
+)
+
+
 class DeadLetterLimit:
-    """Counts fates. Pure; raises FatalError at the record that crosses the limit, which is then not set aside."""
+    """Counts fates. Pure; raises TooManyDeadLetters at the record that crosses the limit: that one is not set aside."""
 
     def __init__(self, *, ratio: float, window: int, in_a_row: int) -> None:
         """More than ``ratio`` of the last ``window`` records, once there are so many, or ``in_a_row`` of them."""
@@ -32,15 +38,15 @@ class DeadLetterLimit:
         self._row = 0
 
     def bad(self) -> None:
-        """One more dead letter. Raises FatalError when that is too many."""
+        """One more dead letter. Raises TooManyDeadLetters when that is too many."""
         self._count(bad=True)
         self._row += 1
         if self._row >= self._in_a_row:
-            raise FatalError(f"{self._row} dead letters in a row: the fault is likely here, the records stay")
+            raise TooManyDeadLetters(f"{self._row} dead letters in a row{_REMEDY} ASSAY_DEAD_LETTERS_IN_A_ROW")
         if len(self._last) == self._last.maxlen and self._bad > self._ratio * len(self._last):
-            raise FatalError(
-                f"{self._bad} of the last {len(self._last)} records became dead letters: "
-                "the fault is likely here, the records stay"
+            raise TooManyDeadLetters(
+                f"{self._bad} of the last {len(self._last)} records became dead letters{_REMEDY} "
+                "ASSAY_DEAD_LETTER_RATIO"
             )
 
     def _count(self, *, bad: bool) -> None:

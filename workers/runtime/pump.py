@@ -113,7 +113,9 @@ class Pump:
         """
         self._stopping = True
         self._regulate()
-        timeout_s, confirm_s = (self._options.drain_timeout_s, _CONFIRM_S) if self.error is None else (0.0, 0.0)
+        # After a failure what Kafka has may still be confirmed: unconfirmed, it would be produced a second time.
+        whole = self.error is None
+        timeout_s, confirm_s = (self._options.drain_timeout_s, _CONFIRM_S) if whole else (0.0, _CONFIRM_REVOKED_S)
         await self._slots.drain(list(self._partitions.values()), timeout_s, confirm_s=confirm_s)
         if self._looking is not None:
             self._looking.cancel()

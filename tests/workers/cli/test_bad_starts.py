@@ -14,6 +14,7 @@ from schemas.topics import CONTROL, TOPICS
 from tests.workers.cli.shell import ROOT, assay, environ, process
 from workers.bom import MANIFEST, read_files, seal
 from workers.bom.example import example_bom
+from workers.cli.run import _ports
 from workers.embedded.services import ChildServices
 
 NOBODY = "127.0.0.1:1"
@@ -73,7 +74,7 @@ def test_no_kafka_named_and_none_running(tmp_path: Path) -> None:
         ("kafka", "nonsense", "ASSAY_KAFKA = 'nonsense': must be host:port, or several with commas between"),
         ("window", "many", "ASSAY_WINDOW = 'many': must be a valid integer"),
         ("redis", "http://x", "ASSAY_REDIS: must begin with redis:// or rediss:// or unix:// and name a host"),
-        ("log_level", "loud", "ASSAY_LOG_LEVEL: Input should be 'debug', 'info', 'warning' or 'error'"),
+        ("log_level", "loud", "ASSAY_LOG_LEVEL = 'loud': must be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
 @pytest.mark.parametrize("command", [["run", "judge"], ["up"], ["control", "status"]], ids=lambda c: c[0])
@@ -179,7 +180,8 @@ def test_prices_that_cannot_be_read(tmp_path: Path, cluster: tuple[ChildServices
         prices.write_bytes(text)
     done = assay("run", "judge", env=environ(tmp_path, kafka=services.kafka, topic_prefix=prefix, prices=prices))
     assert done.code == 2
-    assert last_line(done.noted).startswith(f"ASSAY_PRICES: {prices}")
+    between = ": " if text is not None else " = "  # a file that is not there is found out by the settings themselves
+    assert last_line(done.noted).replace("'", "").startswith(f"ASSAY_PRICES{between}{prices}")
 
 
 def test_a_model_over_http_without_an_endpoint(tmp_path: Path, bom: Path, cluster: tuple[ChildServices, str]) -> None:
@@ -248,3 +250,9 @@ def test_a_name_that_would_steer_the_terminal_is_spelled_out(command: list[str],
 
 def test_so_is_the_name_of_a_setting(tmp_path: Path) -> None:
     assert "\\x1b[31m" in assay("settings", env={**environ(tmp_path), "ASSAY_FO\x1b[31m": "1"}).one_line
+
+
+def test_under_one_roof_every_worker_has_a_health_port_of_its_own() -> None:
+    ports = _ports(9100, ["judge", "stats"])
+    assert ports == {"judge": {"ASSAY_HEALTH_PORT": "9100"}, "stats": {"ASSAY_HEALTH_PORT": "9101"}}
+    assert _ports(0, ["judge", "stats"]) == {}

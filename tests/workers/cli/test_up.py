@@ -132,6 +132,13 @@ def test_a_worker_that_was_killed_is_started_again_and_loses_nothing(env: Mappin
     assert {len(found) for found in ids.values()} == {1}
 
 
+def test_a_second_one_is_refused_and_takes_nothing_from_the_first(env: Mapping[str, str], running: Up) -> None:
+    second = assay("up", env=env)
+    assert second.code == 3
+    assert f"runs already: process {running.process.pid}" in second.noted
+    assert assay("control", "status", env=env).code == 0
+
+
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
 def test_it_leaves_no_orphan_however_it_ends(tmp_path: Path, how: str) -> None:
     with up(tmp_path) as running:
