@@ -34,6 +34,7 @@ class _Child:
 class Supervisor:
     """``say`` is told in words what happens. ``grace_s`` is how long children may drain before they are killed.
 
+    ``own`` has, by name, what a child's environment says beside ``environ``.
     ``lost`` says what all of them need and is gone, or None: without it there is nothing to drain to.
     """
 
@@ -42,6 +43,7 @@ class Supervisor:
     grace_s: float
     say: Callable[[str], None]
     lost: Callable[[], str | None] = lambda: None
+    own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     _children: dict[str, _Child] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
 
@@ -50,7 +52,7 @@ class Supervisor:
         before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             for name, command in self.commands.items():
-                self._children[name] = _Child(command, self._start(command), time.monotonic())
+                self._children[name] = _Child(command, self._start(name, command), time.monotonic())
             while not self._stop.wait(0.2):
                 if (why := self.lost()) is not None:
                     self.say(why)
@@ -67,10 +69,11 @@ class Supervisor:
     def _on_signal(self, *_: object) -> None:
         self._stop.set()
 
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C reaches the parent alone, which ends its children in order. Its standard input
         # closes with this process, however that ends.
-        return subprocess.Popen(command, env=dict(self.environ), stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - our own command
+        environ = {**self.environ, **self.own.get(name, {})}
+        return subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - our own command
 
     def _look_after(self) -> int | None:
         now = time.monotonic()
@@ -88,7 +91,7 @@ class Supervisor:
                 self.say(f"{name} ended with code {code}; starting it again in {child.pause_s:g} s")
                 child.pause_s = min(child.pause_s * 2, LONGEST_PAUSE_S)
             elif now >= child.due:
-                child.process, child.started, child.due = self._start(child.command), now, None
+                child.process, child.started, child.due = self._start(name, child.command), now, None
         return None
 
     def _end(self) -> None:

@@ -69,6 +69,15 @@ def test_a_draft_is_published_served_and_traced(env: Mapping[str, str]) -> None:
     assert (nobody.code, nobody.one_line) == (1, "no record of item 'nobody' on the topics")
 
 
+def test_a_second_up_on_embedded_services_does_not_start_and_leaves_the_first_one_alone(
+    env: Mapping[str, str], running: Up
+) -> None:
+    done = assay("up", env=env)
+    assert done.code == 3
+    assert f"runs already (pid {running.process.pid}, embedded broker at 127.0.0.1:" in done.one_line
+    assert assay("control", "status", env=env).code == 0
+
+
 def test_lines_that_are_no_drafts_are_named_and_the_others_go_on(env: Mapping[str, str]) -> None:
     revision = {**LINE, "attempt": 1}
     lines = [json.dumps({**LINE, "item_id": "piped"}), "no json", '{"item_id": 5}', "", "[1]", json.dumps(revision)]
