@@ -7,6 +7,7 @@ AssayError
 ├── BomError                no start
 ├── SettingsError           no start
 └── FatalError              the process stops loudly and is started again
+    └── TooManyDeadLetters  the process stops loudly and is not started again before somebody has looked
 """
 
 from __future__ import annotations
@@ -65,3 +66,10 @@ class SettingsError(AssayError):
 
 class FatalError(AssayError):
     """The process may not go on: stopping loudly loses nothing, going on might."""
+
+
+class TooManyDeadLetters(FatalError):
+    """So many records in a row, or of the last ones, cannot be handled that the fault is likely not in them.
+
+    A new start would set as many aside again, and so the whole topic, piece by piece.
+    """

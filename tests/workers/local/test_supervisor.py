@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,3 +37,19 @@ def test_an_end_that_starting_again_does_not_mend_ends_all(code: int) -> None:
     commands = {"judge": python(f"raise SystemExit({code})"), "stats": python("import time; time.sleep(60)")}
     assert Supervisor(commands, os.environ, grace_s=5, say=said.append).run() == code
     assert said == [f"judge ended with code {code}"]
+
+
+def test_a_child_that_met_the_dead_letter_limit_is_not_started_again_and_the_others_go_on(tmp_path: Path) -> None:
+    starts = f"with open({str(tmp_path / 'starts')!r}, 'a') as file: file.write('x')\nraise SystemExit(6)"
+    said: list[str] = []
+    polls = itertools.count()
+
+    def lost() -> str | None:
+        if len(said) == 1 and next(polls) > 7:  # longer than the first pause before a new start
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    commands = {"judge": python(starts), "stats": python("import time; time.sleep(60)")}
+    assert Supervisor(commands, os.environ, grace_s=5, say=said.append, lost=lost).run() == 6
+    assert said == ["judge ended with code 6 and is not started again; all others go on. Stop with Ctrl-C."]
+    assert (tmp_path / "starts").read_text() == "x"
