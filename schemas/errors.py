@@ -7,7 +7,7 @@ AssayError
 ├── BomError                no start
 ├── SettingsError           no start
 └── FatalError              the process stops loudly and is started again
-    └── TooManyDeadLetters  the process stops loudly and is not
+    └── TooManyDeadLetters  the process stops loudly and is not started again before somebody has looked
 """
 
 from __future__ import annotations
@@ -69,4 +69,7 @@ class FatalError(AssayError):
 
 
 class TooManyDeadLetters(FatalError):
-    """So many records cannot be handled that the fault is likely here. Starting again would only divert more."""
+    """So many records in a row, or of the last ones, cannot be handled that the fault is likely not in them.
+
+    A new start would set as many aside again, and so the whole topic, piece by piece.
+    """

@@ -94,6 +94,6 @@ async def test_a_topic_full_of_poison_stops_the_worker_and_stays_where_it_is(sce
     await scene.publish(Out(f"sku-{i}".encode(), b"{") for i in range(400))
     worker = scene.start()
     assert worker.wait(30) != 0
-    assert "dead letters in a row: the fault is likely here, the records stay" in scene.logs()
+    assert "50 dead letters in a row (ASSAY_DEAD_LETTERS_IN_A_ROW=50): the worker stops" in scene.logs()
     found = await scene.check()
     assert 0 < found.dead_letters < 400

@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.bom import Bom
-from schemas.errors import (
-    BadMessage,
-    BomError,
-    DependencyUnavailable,
-    FatalError,
-    SettingsError,
-    TooManyDeadLetters,
-)
+from schemas.errors import BadMessage, BomError, DependencyUnavailable, FatalError, SettingsError, TooManyDeadLetters
 from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
 from workers.cli.output import Exit, fail
@@ -28,7 +21,7 @@ _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (BadMessage, Exit.USAGE),
     (BomError, Exit.BROKEN_BOM),
     (DependencyUnavailable, Exit.UNAVAILABLE),
-    (TooManyDeadLetters, Exit.TOO_MANY_DEAD_LETTERS),  # before what it is a kind of
+    (TooManyDeadLetters, Exit.TOO_MANY_DEAD_LETTERS),
     (FatalError, Exit.FATAL),
 )
 

@@ -149,7 +149,7 @@ async def _entries(cluster: Cluster, which: Chosen) -> Sequence[Entry]:
 
 async def _replay(cluster: Cluster, which: Chosen, order: Order, *, dry_run: bool) -> Sequence[Outcome]:
     entries = await _entries(cluster, which)
-    missing = (which.places or frozenset()) - {entry.place for entry in entries}
+    missing = (which.places or frozenset()).difference(*(entry.places for entry in entries))
     if missing:
         raise SettingsError(f"no such dead letter: {', '.join(map(str, sorted(missing)))}")
     if dry_run:

@@ -68,6 +68,7 @@ def entry_document(entry: Entry) -> dict[str, Any]:
         "bytes": entry.size,
         **entry.letter._asdict(),
         "replays": [mark._asdict() for mark in entry.replays],
+        "repeats": [str(place) for place in entry.repeats],
     }
 
 

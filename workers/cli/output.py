@@ -28,7 +28,7 @@ class Exit(IntEnum):
     UNAVAILABLE = 3  # Kafka, Redis or a model cannot be reached
     BROKEN_BOM = 4  # the bill of materials does not verify
     FATAL = 5  # a worker stopped itself; the log says why
-    TOO_MANY_DEAD_LETTERS = 6  # a worker stopped itself, and starting it again would divert more records
+    TOO_MANY_DEAD_LETTERS = 6  # a worker stopped itself, and starting it again would set as many records aside again
     INTERRUPTED = 130  # Ctrl-C, as shells have it
 
 

@@ -15,7 +15,7 @@ import typer
 from prometheus_client import CollectorRegistry
 
 from schemas.bom import Bom
-from schemas.errors import BomError, DependencyUnavailable
+from schemas.errors import BomError, SettingsError
 from schemas.topics import TOPICS
 from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
@@ -23,7 +23,7 @@ from workers.canary.certificate import certificate_of
 from workers.cli.context import clear_errors, cluster_settings, settings_of
 from workers.cli.output import notes
 from workers.embedded.services import ChildServices
-from workers.embedded.whereabouts import Whereabouts, announce, find, note_file, withdraw
+from workers.embedded.whereabouts import Whereabouts, announce, note_file, refuse_second, withdraw
 from workers.judge.build import check_instrument
 from workers.local.stage import EMBEDDED_PARTITIONS
 from workers.local.supervisor import Supervisor, worker_command
@@ -35,6 +35,8 @@ from workers.runtime.metrics import Metrics
 from workers.runtime.naming import Names
 from workers.runtime.settings import Settings
 from workers.runtime.topic_limits import check_limits
+
+LAST_PORT = 65_535
 
 RoleName = StrEnum("RoleName", {name.upper(): name for name in ROLES})  # type: ignore[misc]  # the menu is the table
 
@@ -71,14 +73,18 @@ def up() -> None:
         settings = settings_of()
         bom = load_bom(read_files(settings.bom))
         check_instrument(bom)  # here, once, rather than from each worker
+        roles = _startable(bom)
+        ports = health_ports(settings.health_port, roles)
         if settings.kafka is not None:
             asyncio.run(_check_topics(settings))
         with _services(settings) as (environ, lost):
-            roles = _startable(bom)
             notes.print(f"workers: {', '.join(roles)}. Stop with Ctrl-C.")
+            if ports:
+                notes.print(f"health: {', '.join(f'{name} on port {port}' for name, port in ports.items())}")
             commands = {name: worker_command(name) for name in roles}
-            grace_s, ports = settings.drain_timeout_s + 10, _ports(settings.health_port, roles)
-            code = Supervisor(commands, environ, grace_s=grace_s, say=_say, lost=lost, own=ports).run()
+            grace_s = settings.drain_timeout_s + 10
+            own = {name: {"ASSAY_HEALTH_PORT": str(port)} for name, port in ports.items()}
+            code = Supervisor(commands, environ, grace_s=grace_s, say=_say, lost=lost, own=own).run()
     raise typer.Exit(code)
 
 
@@ -99,13 +105,15 @@ def _startable(bom: Bom) -> list[str]:
     return list(ROLES)
 
 
-def _ports(first: int, roles: Sequence[str]) -> dict[str, dict[str, str]]:
-    """One health port each, from the given one on; none given: each takes a free one and says which."""
-    if not first:
+def health_ports(first: int, roles: Sequence[str]) -> dict[str, int]:
+    """A port for each worker, counted up from the first; none where each takes any free one."""
+    if first == 0:
         return {}
-    ports = {name: first + number for number, name in enumerate(roles)}
-    notes.print("health ports: " + ", ".join(f"{name} {port}" for name, port in ports.items()), highlight=False)
-    return {name: {"ASSAY_HEALTH_PORT": str(port)} for name, port in ports.items()}
+    if first + len(roles) - 1 > LAST_PORT:
+        raise SettingsError(
+            f"ASSAY_HEALTH_PORT: {first} leaves no port for each of {len(roles)} workers; set a lower one"
+        )
+    return {name: first + number for number, name in enumerate(roles)}
 
 
 @contextmanager
@@ -115,11 +123,7 @@ def _services(settings: Settings) -> Iterator[tuple[dict[str, str], Callable[[],
     if settings.kafka is not None:
         yield environ, lambda: None
         return
-    if (running := find(note_file(os.environ))) is not None:
-        raise DependencyUnavailable(
-            f"`assay up` runs already: process {running.pid}, broker at {running.kafka}. Stop it first, or give this "
-            "one services of its own with ASSAY_KAFKA and ASSAY_REDIS"
-        )
+    refuse_second(note_file(os.environ))
     with ChildServices() as services:
         for topic in TOPICS:
             services.create_topic(settings.topic_prefix + topic.name, min(topic.partitions, EMBEDDED_PARTITIONS))

@@ -32,13 +32,27 @@ class Place(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One dead letter without its bytes. ``replays`` are the marks behind it, oldest first."""
+    """One dead letter without its bytes. ``replays`` are the marks behind it, oldest first.
+
+    ``repeats`` are later letters about the same original record: a worker that ends before its commit writes it again.
+    """
 
     place: Place
     key: bytes | None
     size: int
     letter: DeadLetter
     replays: tuple[Replayed, ...] = ()
+    repeats: tuple[Place, ...] = ()
+
+    @property
+    def places(self) -> frozenset[Place]:
+        return frozenset((self.place, *self.repeats))
+
+    @property
+    def original(self) -> tuple[object, ...]:
+        """The same of letters about one record. Key and size too: a topic that was made anew has the offsets again."""
+        letter = self.letter
+        return letter.topic, letter.partition, letter.offset, self.key, self.size
 
 
 class Chosen(NamedTuple):
@@ -56,7 +70,7 @@ class Chosen(NamedTuple):
             and self.kind in (None, entry.letter.error_kind)
             and self.topic in (None, entry.letter.topic)
             and (self.item is None or entry.key == self.item.encode())
-            and (self.places is None or entry.place in self.places)
+            and (self.places is None or not self.places.isdisjoint(entry.places))
             and (self.since is None or _at_or_after(entry.letter.at, self.since))
         )
 
@@ -94,14 +108,25 @@ class Register:
             self.unreadable += 1
 
     def chosen(self, which: Chosen) -> Sequence[Entry]:
-        """In the order they were written, as far as their times tell."""
-        found = (entry for entry in self._entries.values() if entry in which)
-        return sorted(found, key=lambda entry: (entry.letter.at, entry.place))
+        """One entry an original record, in the order they were written, as far as their times tell."""
+        written = sorted(self._entries.values(), key=lambda entry: (entry.letter.at, entry.place))
+        return [entry for entry in _told_once(written) if entry in which]
 
     def _mark(self, place: Place, mark: Replayed) -> None:
         # Retention may have removed the letter and left the mark.
         if (entry := self._entries.get(place)) is not None:
             self._entries[place] = entry._replace(replays=(*entry.replays, mark))
+
+
+def _told_once(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """The first letter about each record, with the places and the replays of its repetitions."""
+    once: dict[tuple[object, ...], Entry] = {}
+    for entry in entries:
+        first = once.setdefault(entry.original, entry)
+        if first is not entry:
+            replays = tuple(sorted((*first.replays, *entry.replays), key=lambda mark: mark.at))
+            once[entry.original] = first._replace(replays=replays, repeats=(*first.repeats, entry.place))
+    return once.values()
 
 
 def groups(entries: Iterable[Entry]) -> Sequence[Group]:

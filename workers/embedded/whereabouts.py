@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from schemas.errors import DependencyUnavailable
+
 
 class Whereabouts(NamedTuple):
     """Addresses of embedded services, and the process that keeps them."""
@@ -23,10 +25,25 @@ def note_file(environ: Mapping[str, str]) -> Path:
     return Path(base) / "assay" / "embedded.json"
 
 
+def refuse_second(file: Path) -> None:
+    """One note, one ``assay up``: a second one would leave the first out of every command's reach.
+
+    Raises DependencyUnavailable while another process keeps embedded services.
+    """
+    other = find(file)
+    if other is not None and other.pid != os.getpid():
+        raise DependencyUnavailable(
+            f"an `assay up` of yours runs already (pid {other.pid}, embedded broker at {other.kafka}): "
+            "stop it first, or set ASSAY_KAFKA and ASSAY_REDIS to services of your own"
+        )
+
+
 def announce(where: Whereabouts, file: Path) -> None:
-    """Leave the note; readable by this user alone."""
+    """Leave the note; readable by this user alone. Raises OSError, and DependencyUnavailable as ``refuse_second``."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file.touch(mode=0o600)
+    refuse_second(file)
+    file.unlink(missing_ok=True)  # of a process that has ended
+    file.touch(mode=0o600, exist_ok=False)
     file.write_text(json.dumps(where._asdict()))
 
 

@@ -17,9 +17,11 @@ STEADY_S = 60.0
 SERVICE_LOST = 3
 LOST_GRACE_S = 2.0
 
-HOPELESS = frozenset({2, SERVICE_LOST, 4, 6})
-"""Exit codes that starting again does not mend: usage or settings, a service that is not there, a broken BOM, too many
-dead letters."""
+HOPELESS = frozenset({2, SERVICE_LOST, 4})
+"""Exit codes that starting again does not mend: usage or settings, a service that is not there, a broken BOM."""
+
+TOO_MANY_DEAD_LETTERS = 6
+"""Starting again would set as many records aside again; the others go on, for somebody has to look at the letters."""
 
 
 @dataclass(slots=True)
@@ -29,14 +31,15 @@ class _Child:
     started: float
     pause_s: float = FIRST_PAUSE_S
     due: float | None = None  # when to start again
+    left: bool = False  # ended, and not to be started again
 
 
 @dataclass
 class Supervisor:
-    """``own`` is what a child's environment has beside the common one. ``say`` is told in words what happens.
+    """``say`` is told in words what happens. ``grace_s`` is how long children may drain before they are killed.
 
-    ``grace_s`` is how long children may drain before they are killed. ``lost`` says what all of them need and is gone,
-    or None: without it there is nothing to drain to.
+    ``own`` has, by name, what a child's environment says beside ``environ``.
+    ``lost`` says what all of them need and is gone, or None: without it there is nothing to drain to.
     """
 
     commands: Mapping[str, Sequence[str]]
@@ -49,7 +52,10 @@ class Supervisor:
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> int:
-        """Until SIGINT or SIGTERM (returns 0), or until something ends that starting a child again does not mend."""
+        """Until SIGINT or SIGTERM, or until something ends that starting a child again does not mend.
+
+        Returns 0, or the exit code of the child that ended for good.
+        """
         before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             for name, command in self.commands.items():
@@ -61,7 +67,7 @@ class Supervisor:
                     return SERVICE_LOST
                 if (code := self._look_after()) is not None:
                     return code
-            return 0
+            return TOO_MANY_DEAD_LETTERS if any(child.left for child in self._children.values()) else 0
         finally:
             self._end()
             for number, handler in before.items():
@@ -80,7 +86,11 @@ class Supervisor:
         now = time.monotonic()
         for name, child in self._children.items():
             code = child.process.poll()
-            if code is None:
+            if code is None or child.left:
+                continue
+            if code == TOO_MANY_DEAD_LETTERS:
+                child.left = True
+                self.say(f"{name} ended with code {code} and is not started again; all others go on. Stop with Ctrl-C.")
                 continue
             if code in HOPELESS:
                 self.say(f"{name} ended with code {code}")

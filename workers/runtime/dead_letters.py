@@ -18,17 +18,15 @@ NULL_VALUE = f"{PREFIX}null-value"
 """Set where key and value were both null, which no client can produce: the dead letter's value is empty instead."""
 
 
-_REMEDY = (
-    ": the fault is likely here, the records stay; read them with `assay dlq list`, and if it is the producer's, raise "
-    "for one start"
-)
-
-
 class DeadLetterLimit:
-    """Counts fates. Pure; raises TooManyDeadLetters at the record that crosses the limit: that one is not set aside."""
+    """Counts fates. Pure; raises TooManyDeadLetters at the record that crosses the limit, which is not set aside."""
 
-    def __init__(self, *, ratio: float, window: int, in_a_row: int) -> None:
-        """More than ``ratio`` of the last ``window`` records, once there are so many, or ``in_a_row`` of them."""
+    def __init__(self, *, worker: str, topic: str, ratio: float, window: int, in_a_row: int) -> None:
+        """More than ``ratio`` of the last ``window`` records, once there are so many, or ``in_a_row`` of them.
+
+        ``worker`` and ``topic`` (what is read) are named to whoever has to look.
+        """
+        self._who = f"{worker}, reading {topic}"
         self._ratio, self._in_a_row = ratio, in_a_row
         self._last: deque[bool] = deque(maxlen=window)
         self._bad = self._row = 0
@@ -38,16 +36,21 @@ class DeadLetterLimit:
         self._row = 0
 
     def bad(self) -> None:
-        """One more dead letter. Raises TooManyDeadLetters when that is too many."""
+        """One more dead letter. Raises TooManyDeadLetters."""
         self._count(bad=True)
         self._row += 1
         if self._row >= self._in_a_row:
-            raise TooManyDeadLetters(f"{self._row} dead letters in a row{_REMEDY} ASSAY_DEAD_LETTERS_IN_A_ROW")
+            raise self._too_many(f"{self._row} dead letters in a row", f"ASSAY_DEAD_LETTERS_IN_A_ROW={self._in_a_row}")
         if len(self._last) == self._last.maxlen and self._bad > self._ratio * len(self._last):
-            raise TooManyDeadLetters(
-                f"{self._bad} of the last {len(self._last)} records became dead letters{_REMEDY} "
-                "ASSAY_DEAD_LETTER_RATIO"
-            )
+            found = f"{self._bad} of the last {len(self._last)} records became dead letters"
+            raise self._too_many(found, f"ASSAY_DEAD_LETTER_RATIO={self._ratio:g}")
+
+    def _too_many(self, found: str, limit: str) -> TooManyDeadLetters:
+        return TooManyDeadLetters(
+            f"{self._who}: {found} ({limit}): the worker stops, the other records stay where they are; look at "
+            f"`assay dlq list` and mend the producer or the worker, or raise {limit.partition('=')[0]} for one start "
+            "to set them aside"
+        )
 
     def _count(self, *, bad: bool) -> None:
         if len(self._last) == self._last.maxlen:

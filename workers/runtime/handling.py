@@ -59,8 +59,9 @@ def route(
         worker=worker, bom_version=bom_version,
     )  # fmt: skip
     limit = DeadLetterLimit(
-        ratio=settings.dead_letter_ratio, window=settings.dead_letter_window, in_a_row=settings.dead_letters_in_a_row
-    )
+        worker=worker, topic=names.full(topic),
+        ratio=settings.dead_letter_ratio, window=settings.dead_letter_window, in_a_row=settings.dead_letters_in_a_row,
+    )  # fmt: skip
     handling = Handling(topic, handler, names=names, worker=worker, box=box, limit=limit, metrics=metrics, now=now)
     return Route(names.full(topic), group, handling, handling.oversize)
 

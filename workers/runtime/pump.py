@@ -15,7 +15,7 @@ from contextlib import suppress
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 
-from schemas.errors import FatalError
+from schemas.errors import FatalError, TooManyDeadLetters
 from workers.runtime.committing import Committer
 from workers.runtime.lanes import Lanes, OpenPartition
 from workers.runtime.logs import event
@@ -113,9 +113,9 @@ class Pump:
         """
         self._stopping = True
         self._regulate()
-        # After a failure what Kafka has may still be confirmed: unconfirmed, it would be produced a second time.
-        whole = self.error is None
-        timeout_s, confirm_s = (self._options.drain_timeout_s, _CONFIRM_S) if whole else (0.0, _CONFIRM_REVOKED_S)
+        timeout_s = self._options.drain_timeout_s if self.error is None else 0.0
+        # Kafka is well when it is the records that end the worker: what it is given it confirms, and it is committed.
+        confirm_s = _CONFIRM_S if self.error is None or isinstance(self.error, TooManyDeadLetters) else 0.0
         await self._slots.drain(list(self._partitions.values()), timeout_s, confirm_s=confirm_s)
         if self._looking is not None:
             self._looking.cancel()

@@ -82,11 +82,9 @@ class Settings(BaseSettings):
 
     health_host: str = Field("127.0.0.1", description="address of /livez, /readyz and /metrics")
     health_port: int = Field(
-        0,
-        ge=0,
-        le=65_535,
-        description="port of /livez, /readyz and /metrics; `assay up`: of its first worker; 0: any free one",
-    )
+        0, ge=0, le=65_535,
+        description="port of /livez, /readyz and /metrics; 0: any free one; under `assay up` worker n takes port + n",
+    )  # fmt: skip
     otel_endpoint: str | None = Field(
         None, description="OTLP/HTTP collector for traces and evaluation events, `http://host:4318`; unset: none"
     )

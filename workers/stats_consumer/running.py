@@ -102,8 +102,9 @@ def _worker(
         group=f"{settings.group_prefix}stats", worker="stats", bom_version=bom.version,
     )  # fmt: skip
     limit = DeadLetterLimit(
-        ratio=settings.dead_letter_ratio, window=settings.dead_letter_window, in_a_row=settings.dead_letters_in_a_row
-    )
+        worker="stats", topic="what it counts",
+        ratio=settings.dead_letter_ratio, window=settings.dead_letter_window, in_a_row=settings.dead_letters_in_a_row,
+    )  # fmt: skip
     return StatsWorker(
         StatsStore(redis, name=f"{settings.topic_prefix}stats"), producer, connection(settings), names,
         new_fold=new_fold, new_assurance=new_assurance, box=box, limit=limit, metrics=metrics, now=now,

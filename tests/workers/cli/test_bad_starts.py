@@ -14,7 +14,6 @@ from schemas.topics import CONTROL, TOPICS
 from tests.workers.cli.shell import ROOT, assay, environ, process
 from workers.bom import MANIFEST, read_files, seal
 from workers.bom.example import example_bom
-from workers.cli.run import _ports
 from workers.embedded.services import ChildServices
 
 NOBODY = "127.0.0.1:1"
@@ -250,9 +249,3 @@ def test_a_name_that_would_steer_the_terminal_is_spelled_out(command: list[str],
 
 def test_so_is_the_name_of_a_setting(tmp_path: Path) -> None:
     assert "\\x1b[31m" in assay("settings", env={**environ(tmp_path), "ASSAY_FO\x1b[31m": "1"}).one_line
-
-
-def test_under_one_roof_every_worker_has_a_health_port_of_its_own() -> None:
-    ports = _ports(9100, ["judge", "stats"])
-    assert ports == {"judge": {"ASSAY_HEALTH_PORT": "9100"}, "stats": {"ASSAY_HEALTH_PORT": "9101"}}
-    assert _ports(0, ["judge", "stats"]) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 
 import pytest
@@ -13,9 +14,12 @@ from schemas.headers import Headers
 from workers.dead_letters.register import Chosen, Entry, Place, Register, groups
 from workers.runtime.records import InRecord
 
+_offsets = itertools.count()
+
 
 def letter(kind: str = "not_json", topic: str = "assay.drafts", at: str = "2026-11-30T12:00:00+00:00") -> DeadLetter:
-    return DeadLetter(topic, 1, 7, "assay.judge", "judge", kind, "why", at)
+    """Each about a record of its own."""
+    return DeadLetter(topic, 1, next(_offsets), "assay.judge", "judge", kind, "why", at)
 
 
 def record(offset: int, headers: Headers, *, partition: int = 0, key: bytes = b"sku-1") -> InRecord:
@@ -44,6 +48,18 @@ def test_a_mark_belongs_to_the_letter_of_its_own_partition() -> None:
     first, second = register.chosen(Chosen())
     assert (first.place, [m.operator for m in first.replays]) == (Place(0, 4), ["ada"])
     assert (second.place, second.replays) == (Place(1, 4), ())
+
+
+def test_letters_about_one_record_count_once_and_went_back_together() -> None:
+    once = letter().to_headers(())
+    register = folded(
+        record(0, once), record(1, once), record(2, once, partition=1), record(3, letter().to_headers(())),
+        record(4, mark(1)), record(5, once, key=b"sku-2"),
+    )  # fmt: skip
+    assert places(register, Chosen()) == ["0@0", "0@3", "0@5"]
+    (entry,) = register.chosen(Chosen(places=frozenset({Place(1, 2)})))
+    assert (entry.place, entry.repeats, len(entry.replays)) == (Place(0, 0), (Place(0, 1), Place(1, 2)), 1)
+    assert [(row.letters, row.replayed) for row in groups(register.chosen(Chosen()))] == [(3, 1)]
 
 
 def test_a_mark_whose_letter_retention_has_removed_and_a_strange_record_are_no_letters() -> None:
@@ -102,9 +118,10 @@ headers = st.lists(st.tuples(st.text(max_size=12), st.one_of(st.none(), st.binar
 @given(headers.map(tuple), st.booleans())
 def test_original_headers_come_back_whatever_they_were(original: Headers, pointer: bool) -> None:
     original = tuple(row for row in original if not row[0].startswith("assay-dlq-"))
-    written = letter()._replace(pointer=pointer).to_headers(original)
+    one = letter()._replace(pointer=pointer)
+    written = one.to_headers(original)
     assert original_headers(written) == original
-    assert DeadLetter.from_headers(written) == letter()._replace(pointer=pointer)
+    assert DeadLetter.from_headers(written) == one
     assert Replayed.from_headers(written) is None
 
 

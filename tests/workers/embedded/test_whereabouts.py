@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from workers.embedded.whereabouts import Whereabouts, announce, find, withdraw
+from schemas.errors import DependencyUnavailable
+from workers.embedded.whereabouts import Whereabouts, announce, find, refuse_second, withdraw
 
 HERE = Whereabouts("127.0.0.1:1", "redis://127.0.0.1:2", os.getpid())
 
@@ -30,6 +32,23 @@ def test_the_note_of_a_dead_process_is_not_believed(tmp_path: Path) -> None:
 def test_the_note_of_another_process_is_left_alone(tmp_path: Path) -> None:
     announce(HERE, tmp_path / "n")
     withdraw(HERE._replace(kafka="127.0.0.1:9"), tmp_path / "n")
+    assert find(tmp_path / "n") == HERE
+
+
+def test_a_second_keeper_is_refused_while_the_first_one_lives(tmp_path: Path) -> None:
+    first = HERE._replace(pid=os.getppid())
+    (tmp_path / "n").write_text(json.dumps(first._asdict()))
+    with pytest.raises(DependencyUnavailable, match=rf"pid {first.pid}, embedded broker at 127.0.0.1:1.*ASSAY_KAFKA"):
+        refuse_second(tmp_path / "n")
+    with pytest.raises(DependencyUnavailable):
+        announce(HERE, tmp_path / "n")
+    assert find(tmp_path / "n") == first
+
+
+def test_the_note_of_a_dead_process_gives_way_to_a_new_one(tmp_path: Path) -> None:
+    announce(HERE._replace(pid=2**22 + 1), tmp_path / "n")
+    refuse_second(tmp_path / "n")
+    announce(HERE, tmp_path / "n")
     assert find(tmp_path / "n") == HERE
 
 

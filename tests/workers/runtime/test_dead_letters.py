@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas.dead_letter import DeadLetter, original_headers
-from schemas.errors import FatalError
+from schemas.errors import TooManyDeadLetters
 from workers.runtime.dead_letters import DeadLetterBox, DeadLetterLimit
 from workers.runtime.records import InRecord
 
@@ -60,7 +60,7 @@ def test_a_dead_letter_that_is_a_dead_letter_again_names_its_last_origin_only():
 
 
 def limit():
-    return DeadLetterLimit(ratio=0.2, window=10, in_a_row=4)
+    return DeadLetterLimit(worker="judge", topic="assay.drafts", ratio=0.2, window=10, in_a_row=4)
 
 
 def test_now_and_then_a_dead_letter_is_no_reason_to_stop():
@@ -75,7 +75,10 @@ def test_too_many_in_a_row_stop_the_worker_even_at_its_start():
     counted = limit()
     for _ in range(3):
         counted.bad()
-    with pytest.raises(FatalError, match="4 dead letters in a row"):
+    line = (
+        r"^judge, reading assay.drafts: 4 dead letters in a row \(ASSAY_DEAD_LETTERS_IN_A_ROW=4\): .*`assay dlq list`"
+    )
+    with pytest.raises(TooManyDeadLetters, match=line):
         counted.bad()
 
 
@@ -87,7 +90,7 @@ def test_too_large_a_share_stops_the_worker():
     counted.good()
     counted.bad()
     counted.good()
-    with pytest.raises(FatalError, match="3 of the last 10 records"):
+    with pytest.raises(TooManyDeadLetters, match=r"3 of the last 10 records .*raise ASSAY_DEAD_LETTER_RATIO for one"):
         counted.bad()
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from schemas.errors import FatalError
+from schemas.errors import FatalError, TooManyDeadLetters
 from tests.workers.runtime.group import Group, drafts, record
 from workers.runtime.connection import Connection
 from workers.runtime.offsets import Committed
@@ -292,6 +292,23 @@ async def test_what_kafka_has_been_handed_before_the_drain_ended_is_committed_an
     await slow.stop()
     assert group.stored[drafts()].offset == 3
     assert await produced(services, topic, 3) == [b"0", b"1", b"2"]
+
+
+async def test_dead_letters_that_were_handed_to_kafka_before_their_limit_are_committed_and_not_written_again(
+    services, topic, world
+):
+    _, handler, group = world
+    slow = LateNews(Connection((services.kafka,)), max_message_bytes=5_000)
+    await slow.start()
+    pump = Pump(handler, slow, oversize=lambda *_: [])
+    pump.start(group)
+    await assign(pump, group)
+    await pump.deliver([record(number) for number in range(3)])
+    await until(lambda: len(handler.finished) == 3)
+    pump.fail(TooManyDeadLetters("3 in a row"))
+    await pump.stop()
+    await slow.stop()
+    assert group.stored[drafts()].offset == 3
 
 
 async def test_while_killed_nothing_is_served_and_after_release_everything_is(services, topic, world):
