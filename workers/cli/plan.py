@@ -51,7 +51,7 @@ def certify(
     answer = {
         "fails_needed": n,
         "fails_for_a_coin_toss": half,
-        "fails_you_have": at,
+        "fails_needed" if have is None else "fails_you_have": at,
         "chance_to_certify": getattr(odds, "power", odds),
         "chance_if_exactly_at_the_floor": getattr(odds, "size", odds),
         "must_catch_at_least": getattr(odds, "smallest_pass", odds),

@@ -99,8 +99,8 @@ def _simulated(width: float, setting: Setting, worse: float, seed: int) -> dict[
 
 
 def step(
-    bad: Annotated[int, typer.Option(help="Defects among the labels of items first served at the last attempt.")] = 5,
-    labels: Annotated[int, typer.Option(help="Those labels.")] = 100,
+    bad: Annotated[int, typer.Option(help="Defects among the labels of items first served at the last attempt.")],
+    labels: Annotated[int, typer.Option(help="Those labels.")],
     drop_good: Annotated[float, typer.Option(help="Charter: loss when a good item is not served.")] = 1.0,
     serve_defect: Annotated[float, typer.Option(help="Charter: loss when a defect is served.")] = 50.0,
     weekly: Annotated[

@@ -101,10 +101,11 @@ def shown(series: Series) -> Group:
 
 
 def _table(panels: Sequence[Panel]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(overflow="fold", min_width=46)
+    # Widths by ratio: least widths that do not fit together would cut words off.
+    table = Table(box=None, show_header=False, pad_edge=False, expand=True)
+    table.add_column(overflow="fold", ratio=3)
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim", overflow="fold")
+    table.add_column(style="dim", overflow="fold", ratio=2)
     for panel in panels:
         table.add_row(Text(f"  {panel.title}", "dim"))
         for line in panel.lines:
