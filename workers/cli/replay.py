@@ -10,11 +10,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from schemas.errors import BomError
 from stats.proportions import wilson
 from stats.unavailable import Unavailable
 from workers.cli.context import clear_errors, settings_of
 from workers.cli.output import console, counted, fail, notes, print_json
-from workers.replay.bom import replay_bom
+from workers.replay.bom import RECORDING, replay_bom
 from workers.replay.recordings import (
     RecordedItem,
     RecordingError,
@@ -58,7 +59,10 @@ def replay(
         with _progress() as bar:
             task = bar.add_task(f"replaying {counted(len(items), 'item')}", total=len(items))
             run = run_replay(items, files, settings, judges=judges, progress=lambda n: bar.update(task, completed=n))
-            summary = asyncio.run(run)
+            try:
+                summary = asyncio.run(run)
+            except BomError as error:  # the BOM is made of the caller's file: that is what is wrong
+                fail(str(error).replace(RECORDING, drafts.name))
     if as_json:
         print_json(summary._asdict())
     else:
@@ -69,9 +73,10 @@ def _read(drafts: Path, sources: list[Path]) -> tuple[list[Row], SideTexts]:
     try:
         rows = read_rows(drafts.name, drafts.read_text(encoding="utf-8").split("\n"))
         named = [(path.name, path.read_text(encoding="utf-8").split("\n")) for path in sources]
-    except (OSError, UnicodeDecodeError) as error:
-        name = getattr(error, "filename", None) or drafts
-        raise RecordingError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except OSError as error:
+        raise RecordingError(f"{error.filename or drafts} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"{drafts} or a file of --sources is no text: byte {error.start} is not UTF-8") from error
     return rows, read_side_texts(named)
 
 

@@ -28,6 +28,8 @@ This judge is replayed from a recording; the prompt is kept for the record.
 {items}
 {text}
 """
+RECORDING = "recording.jsonl"
+"""What the caller's file is called inside the BOM."""
 
 
 def replay_bom(judge: str, recording: bytes, *, retry_budget: int) -> Mapping[str, bytes]:
@@ -43,7 +45,7 @@ def replay_bom(judge: str, recording: bytes, *, retry_budget: int) -> Mapping[st
         "on_drop": "none",
         "change_control": {"rubric_update_approver": "nobody: recorded"},
     }
-    binding = {"provider": "recorded", "model": judge, "family": "recorded", "file": "recording.jsonl"}
+    binding = {"provider": "recorded", "model": judge, "family": "recorded", "file": RECORDING}
     files = {
         "charter.yaml": _yaml(charter),
         "guidelines.md": _GUIDELINES.encode(),
@@ -51,7 +53,7 @@ def replay_bom(judge: str, recording: bytes, *, retry_budget: int) -> Mapping[st
         f"rubrics/{CRITERION}.md": f"{CLAUSE}: as recorded.\n".encode(),
         "bindings.yaml": _yaml({"judges": {"recorded": binding}}),
         "decision.yaml": _yaml({"max_draft_chars": 1_000_000, "max_context_chars": 1_000_000}),
-        "recording.jsonl": recording,
+        RECORDING: recording,
     }
     return {**files, MANIFEST: manifest_of(files).to_bytes()}
 
