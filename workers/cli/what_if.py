@@ -49,10 +49,11 @@ def what_if(
         judged, chosen = bom_of(bom), Week.named(week)
         was = Settings.of(judged)
         would = changed(was, judged, retries=retries, pass_at=pass_at or (), enforce=enforce or ())
-        rounds = asyncio.run(_rounds(judged, chosen))
+        rounds, there = asyncio.run(_rounds(judged, chosen))
     before, after = rounds.ends(was), rounds.ends(would)
     if not before:
-        fail(f"telemetry holds no round of {week} under BOM version {judged.version}", Exit.FOUND)
+        held = "; it holds " + ", ".join(there) if there else ""
+        fail(f"telemetry holds no round of {week} under BOM version {judged.version}{held}", Exit.FOUND)
     if as_json:
         print_json(_document(week, judged, before, after))
     else:
@@ -82,12 +83,15 @@ def changed(
     return replace(was, scales=scales, enforced=frozenset(enforce) if enforce else was.enforced)
 
 
-async def _rounds(bom: Bom, week: Week) -> Rounds:
+async def _rounds(bom: Bom, week: Week) -> tuple[Rounds, list[str]]:
+    """The week's rounds, and the newest of the weeks and BOM versions that telemetry has at all."""
     settings, rounds = cluster_settings(), Rounds(bom.version, start=week.start, end=week.end)
+    there: set[tuple[str, str]] = set()
     async for message in messages_of(connection(settings), Names(settings.topic_prefix), TELEMETRY):
         if isinstance(message, AttemptRecord):
             rounds.take(message)
-    return rounds
+            there.add((f"{message.judged_at:%G-W%V}", message.bom_version))
+    return rounds, [f"{name} under {version}" for name, version in sorted(there)[-6:]]
 
 
 def _show(week: str, before: dict[str, End], after: dict[str, End]) -> None:
