@@ -99,7 +99,7 @@ async def _bare(settings: Settings, events: int) -> float:
 async def _watched(settings: Settings, redis_url: str, events: int) -> list[Look]:
     environ = {
         "ASSAY_KAFKA": settings.kafka or "", "ASSAY_REDIS": redis_url, "ASSAY_TOPIC_PREFIX": settings.topic_prefix,
-        "ASSAY_LABEL_WAIT_DAYS": "365", "ASSAY_REVISION_TTL_S": "1e9", "ASSAY_ASSESS_EVERY_S": "3600",
+        "ASSAY_LABEL_WAIT_DAYS": "365", "ASSAY_REVISION_TTL_S": "31622400", "ASSAY_ASSESS_EVERY_S": "3600",
     }  # fmt: skip
     looks: list[Look] = []
     redis = Redis.from_url(redis_url)

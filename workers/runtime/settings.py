@@ -31,7 +31,9 @@ SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 class Settings(BaseSettings):
     """Every setting of every worker. Frozen; secrets are masked wherever it is shown."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True, allow_inf_nan=False
+    )
 
     kafka: str | None = Field(None, description="Kafka bootstrap servers, `host:port,...`; unset: the embedded broker")
     kafka_tls: bool = Field(False, description="encrypt connections to Kafka (TLS)")
@@ -110,7 +112,10 @@ class Settings(BaseSettings):
     prices: Path | None = Field(None, description="YAML file of prices per million tokens; unset: cost unknown")
 
     revision_ttl_s: float = Field(
-        86_400.0, gt=0, description="a revision request unanswered for that long leaves its round abandoned, in seconds"
+        86_400.0,
+        gt=0,
+        le=31_622_400,
+        description="a revision request unanswered for that long leaves its round abandoned, in seconds",
     )
     label_wait_days: float = Field(
         14.0, ge=0, le=365, description="how long after its end a week takes labels; then its figures are final"
@@ -119,7 +124,9 @@ class Settings(BaseSettings):
     assess_every_s: float = Field(
         60.0, gt=0, le=86_400, description="time between two looks at the figures and the checks, in seconds"
     )
-    alert_again_s: float = Field(86_400.0, gt=0, description="a firing alert is told again after that long, in seconds")
+    alert_again_s: float = Field(
+        86_400.0, gt=0, le=31_622_400, description="a firing alert is told again after that long, in seconds"
+    )
     webhook: SecretStr | None = Field(None, description="URL that alerts are posted to; unset: the topic alone")
     webhook_shape: WebhookShape = Field("slack", description="`slack` or `pagerduty`: the JSON that is posted")
     webhook_key: SecretStr | None = Field(None, description="PagerDuty's routing key")

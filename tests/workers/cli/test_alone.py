@@ -92,7 +92,7 @@ def test_a_wrong_name_in_a_replay(env: Mapping[str, str], recording: Path, argum
     [
         (b"", "r.jsonl holds no rows; one JSON object a line is needed"),
         (b"{", "r.jsonl, line 1: row: Invalid JSON"),
-        (b"\xff", "cannot be read: "),
+        (b"\xff", "is no text: byte 0 is not UTF-8"),
         (b'{"item_id": ""}', "r.jsonl, line 1: item_id: String should have at least 1 character"),
         (b'{"item_id": "x", "judges": [{"model": "j"}]}', "the draft of 'x' is not in the file"),
     ],
@@ -125,7 +125,12 @@ def test_a_bom_is_shown_whole_in_80_columns(env: Mapping[str, str]) -> None:
 
 
 def test_settings_mask_secrets(tmp_path: Path) -> None:
-    env = environ(tmp_path, redis="redis://:hunter2@cache:6379/0", model_api_key="sk-hunter2")
+    env = environ(
+        tmp_path,
+        redis="redis://:hunter2@cache:6379/0",
+        model_api_key="sk-hunter2",
+        model_base_url="http://me:hunter2@h/v1",
+    )
     for arguments in ([], ["--json"], ["--markdown"]):
         done = assay("settings", *arguments, env=env)
         assert done.code == 0

@@ -44,7 +44,7 @@ def settings(services: ChildServices, unique: Callable[[str], str]) -> Settings:
         services.create_topic(prefix + topic.name, min(topic.partitions, 2))
     return Settings(
         kafka=services.kafka, redis=SecretStr(services.redis), topic_prefix=prefix, assess_every_s=0.2,
-        label_wait_days=365, revision_ttl_s=1e8,
+        label_wait_days=365, revision_ttl_s=31_622_400,
     )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ async def kill_while_counting(
     sent = [m for message in said for m in ([message, message] if rng.random() < 0.1 else [message])]
     environ = {
         "ASSAY_KAFKA": services.kafka, "ASSAY_REDIS": services.redis, "ASSAY_TOPIC_PREFIX": prefix,
-        "ASSAY_LABEL_WAIT_DAYS": "365", "ASSAY_REVISION_TTL_S": "1e9", "ASSAY_ASSESS_EVERY_S": "0.5",
+        "ASSAY_LABEL_WAIT_DAYS": "365", "ASSAY_REVISION_TTL_S": "31622400", "ASSAY_ASSESS_EVERY_S": "0.5",
     }  # fmt: skip
     settings = Settings(kafka=services.kafka, topic_prefix=prefix)
     for topic in TOPICS:
