@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from schemas.ids import event_id
 from schemas.message import Emitted, EventId, Part, Sha256, UtcTime
+from schemas.verdicts import draft_verdict_id
 
 
 class RevisionNote(Part):
@@ -43,5 +44,5 @@ class RevisionRequest(Emitted):
 
 def revision_id_after(draft_event_id: str, judged_sha256: str, bom_version: str) -> str:
     """The id of the request that a failed draft leads to: known to whoever knows the draft and the BOM."""
-    verdict = event_id("draft_verdict", draft_event_id, judged_sha256, bom_version)
+    verdict = draft_verdict_id(draft_event_id, judged_sha256, bom_version)
     return event_id("revision_request", verdict, judged_sha256, bom_version)

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from schemas.ids import event_id
 from schemas.message import Emitted, EventId, Name, Part, Sha256, UtcTime
 from schemas.verdict_space import Cause, Choice, Flag, Label, Menu
 
@@ -101,6 +102,11 @@ class AttemptOutcome(Menu):
     REVISE = "revise"
     DROP = "drop"
     UNDECIDED = "undecided"
+
+
+def draft_verdict_id(draft_event_id: str, judged_sha256: str, bom_version: str) -> str:
+    """The event id of the verdict on a draft: the same for the same draft under the same BOM."""
+    return event_id("draft_verdict", draft_event_id, judged_sha256, bom_version)
 
 
 class DraftVerdict(Emitted):

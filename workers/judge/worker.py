@@ -10,11 +10,10 @@ from schemas.bom import Bom
 from schemas.decisions import ServedOutput, ServedStatus
 from schemas.drafts import Draft
 from schemas.errors import BadMessage, BadMessageKind
-from schemas.ids import event_id
 from schemas.message import Message
 from schemas.ours import unchecked
 from schemas.verdict_space import Flag
-from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict
+from schemas.verdicts import AttemptOutcome, CriterionVerdict, DraftVerdict, draft_verdict_id
 from workers.judge.gate import decide, enforced_criteria, gated_labels, is_enforced
 from workers.judge.hedging import hedging_words
 from workers.judge.instrument import Instrument
@@ -51,7 +50,7 @@ class JudgeWorker:
         """Raises BadMessage for an attempt that cannot be: beyond the retry budget, or answering no request."""
         self._check_attempt(draft)
         started = time.perf_counter()
-        id_ = event_id("draft_verdict", origin.event_id, draft.judged_sha256, self._bom.version)
+        id_ = draft_verdict_id(origin.event_id, draft.judged_sha256, self._bom.version)
         verdicts = await self._judged(draft, id_)
         now = self._now()
         verdict = self._draft_verdict(draft, origin, id_, verdicts, now)

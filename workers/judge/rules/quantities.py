@@ -142,10 +142,6 @@ def _bound(text: str, start: int) -> Bound:
     return Bound[before.lastgroup] if before and before.lastgroup else Bound.EXACT
 
 
-def _longest_first(names: list[str]) -> str:
-    return "|".join(re.escape(name).replace(r"\ ", r"\s") for name in sorted(names, key=len, reverse=True))
-
-
 def _names_by_first() -> dict[str, re.Pattern[str]]:
     """First character of a name, case folded -> all names that begin with it, the longest first."""
     names = [(name, r"(?!\w)" if name[-1].isalpha() else "", "i") for name in NAMES if name not in CASED]
