@@ -45,10 +45,6 @@ def decode(topic: Topic, value: bytes | None, *, ce_type: str | None = None) -> 
         raise BadMessage(BadMessageKind.EMPTY, "the record has no value")
     if len(value) > topic.max_message_bytes:
         raise BadMessage(BadMessageKind.TOO_LARGE, f"{len(value)} bytes; at most {topic.max_message_bytes}")
-    if ce_type is not None and ce_type.startswith("assay.") and ce_type not in {m.ce_type for m in topic.messages}:
-        raise BadMessage(BadMessageKind.WRONG_TYPE, f"{_shown(ce_type)} does not belong on {topic.name}")
-    if len(topic.messages) == 1:
-        return _validate(topic, topic.messages[0], value)
     return _validate(topic, _class_of(topic, value, ce_type), value)
 
 
@@ -56,6 +52,10 @@ def _class_of(topic: Topic, value: bytes, ce_type: str | None) -> type[Message]:
     for message in topic.messages:
         if message.ce_type == ce_type:
             return message
+    if ce_type is not None and ce_type.startswith("assay."):
+        raise BadMessage(BadMessageKind.WRONG_TYPE, f"{_shown(ce_type)} does not belong on {topic.name}")
+    if len(topic.messages) == 1:
+        return topic.messages[0]
     kind = _load(value).get("type")
     for message in topic.messages:
         if message.model_fields["type"].default == kind:
@@ -69,7 +69,7 @@ def _validate(topic: Topic, message: type[Message], value: bytes) -> Decoded:
     except orjson.JSONDecodeError:
         _load(value)  # says what is wrong, or that it is nothing: orjson refuses integers of 400 digits too
     try:
-        return Decoded(message.model_validate_json(value))
+        return Decoded(message.__pydantic_validator__.validate_json(value))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         if first["type"] != "json_invalid":

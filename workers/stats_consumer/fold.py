@@ -8,8 +8,10 @@ and the contradiction is counted beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 
@@ -19,7 +21,15 @@ from schemas.labels import HumanLabel, SampledItem
 from schemas.message import Message
 from schemas.telemetry import AttemptRecord
 from stats.cells import EVERYTHING, CellKey, Cells
-from workers.stats_consumer.attempts import attempt_marks, decision_marks
+from workers.stats_consumer.attempts import (
+    Alike,
+    AlikeDecisions,
+    Sums,
+    alike,
+    alike_decisions,
+    attempt_marks,
+    decision_marks,
+)
 from workers.stats_consumer.cells import (
     ABANDONED,
     CANARY,
@@ -50,6 +60,16 @@ class Fold:
         self._cells = Cells()
         self.rounds = Rounds(closed_kept=closed_kept)
         self.units = Units(watched=self._watched, add=self._add, failed=self._failed)
+        self._attempts: defaultdict[Alike, Sums] = defaultdict(Sums)
+        self._decisions: Counter[AlikeDecisions] = Counter()
+        self._counts_of: dict[type[Message], Callable[[Any], None]] = {
+            AttemptRecord: self._attempt,
+            ItemDecision: self._decision,
+            RoundAbandoned: self._abandoned,
+            HumanLabel: self.units.heard,
+            SampledItem: self._sampled,
+            CanaryRun: self._canary,
+        }
         self.late: dict[int, int] = {}
         self.unmatched = 0
         self.final_through = 0
@@ -61,25 +81,15 @@ class Fold:
     @property
     def cells(self) -> Cells:
         """The counts, up to the last message."""
-        self.units.catch_up()
+        self._catch_up()
         return self._cells
 
     def apply(self, message: Message) -> None:
         """Count one message; one that was counted before changes nothing."""
-        if isinstance(message, AttemptRecord):
-            self._attempt(message)
-        elif isinstance(message, ItemDecision):
-            self._decision(message)
-        elif isinstance(message, RoundAbandoned):
-            self._abandoned(message)
-        elif isinstance(message, HumanLabel):
-            self.units.heard(message)
-        elif isinstance(message, SampledItem):
-            self._sampled(message)
-        elif isinstance(message, CanaryRun):
-            self._canary(message)
-        else:
+        count = self._counts_of.get(type(message))
+        if count is None:
             raise TypeError(f"nothing is counted of a {type(message).__name__}")
+        count(message)
 
     def dead_letter(self, topic: str, kind: str, *, at: datetime) -> None:
         self._add([(("", DEAD_LETTERS, EVERYTHING, "", pane_of(at)), f"{topic}|{kind}", 1)])
@@ -114,14 +124,14 @@ class Fold:
 
     def take_windows(self) -> set[tuple[str, int]]:
         """(BOM version, week) of every count that changed since the last call."""
-        self.units.catch_up()
+        self._catch_up()
         taken = self.windows_touched | {(key[0], key[4]) for key in self._cells_touched}
         self.windows_touched = set()
         return taken
 
     def changes(self) -> Rows:
         """Rows changed since the last call. Whoever takes them must write them."""
-        self.units.catch_up()
+        self._catch_up()
         rows: Rows = dict.fromkeys(self._gone)
         rows.update(dict.fromkeys(f"r|{id_}" for id_ in self.rounds.forget()))
         rows.update({f"r|{id_}": self.rounds.by_id[id_].row() for id_ in self.rounds.touched})
@@ -164,13 +174,12 @@ class Fold:
         pane = pane_of(record.judged_at)
         if self._is_late(pane):
             return
-        first_time = self.rounds.heard(record)
-        round_ = self.rounds.by_id[record.round_id]
-        if first_time:
-            self._add(attempt_marks(record, pane=pane, watched=self._watched))
-            if wrong := self.rounds.answered_wrongly(record):
+        round_ = self.rounds.of(record)
+        if round_.hears(record):
+            self._attempts[alike(record, pane=pane)].add(record)
+            if wrong := round_.answered_wrongly(record.attempt):
                 self._add([_status(record.bom_version, WRONG_REVISION, pane)], wrong)
-        elif self.rounds.another_text(record):
+        elif round_.another_text(record):
             self._add([_status(record.bom_version, TWO_TEXTS, pane)])
         self._restate(round_, None)
         self.units.round_changed(record.round_id)
@@ -179,10 +188,12 @@ class Fold:
         pane = pane_of(decision.decided_at)
         if self._is_late(pane):
             return
-        if self.rounds.ended(decision):
-            self._add(decision_marks(decision, pane=pane, watched=self._watched))
-            self._restate(self.rounds.by_id[decision.round_id], None)
-        elif self.rounds.conflicts(decision):
+        round_ = self.rounds.of(decision)
+        if round_.ends(decision):
+            self.rounds.ended(round_)
+            self._decisions[alike_decisions(decision, pane=pane)] += 1
+            self._restate(round_, None)
+        elif round_.conflicts(decision):
             self._add([_status(decision.bom_version, CONFLICT, pane)])
 
     def _abandoned(self, said: RoundAbandoned) -> None:
@@ -227,6 +238,16 @@ class Fold:
             if now is not None:
                 self._add([_status(other.bom_version, now, other.status_pane)])
             self.rounds.touched.add(other.round_id)
+
+    def _catch_up(self) -> None:
+        """Bring the counts up to the last message: what is alike, or said of one unit, is counted together."""
+        self.units.catch_up()
+        for of, sums in self._attempts.items():
+            self._add(attempt_marks(of, sums, watched=self._watched))
+        self._attempts.clear()
+        for ended, n in self._decisions.items():
+            self._add(decision_marks(ended, n, watched=self._watched))
+        self._decisions.clear()
 
     def _failed(self, round_id: str) -> Failed:
         round_ = self.rounds.by_id.get(round_id)

@@ -15,6 +15,7 @@ import orjson
 from schemas.decisions import ItemDecision
 from schemas.revisions import revision_id_after
 from schemas.telemetry import AttemptRecord
+from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome
 
 _ID_CHARS = 13  # of an event id: enough to tell two attempts of one round apart
@@ -53,6 +54,59 @@ class Round:
         """Attempt -> the criteria it failed."""
         return {attempt: heard.failed for attempt, heard in self.attempts.items()}
 
+    def hears(self, record: AttemptRecord) -> bool:
+        """Take an attempt in. False when it was heard before, or another text of this attempt was."""
+        if record.attempt in self.attempts:
+            return False
+        asks = ""
+        if record.attempt_outcome is AttemptOutcome.REVISE:
+            asks = revision_id_after(record.draft_event_id, record.judged_sha256, record.bom_version)
+        self.attempts[record.attempt] = Heard(
+            record.draft_event_id[:_ID_CHARS],
+            tuple([v.criterion_id for v in record.verdicts if v.label is Label.FAIL]),
+            asks[:_ID_CHARS],
+            (record.revision_id or "")[:_ID_CHARS],
+        )
+        at = record.judged_at.timestamp()
+        self.last_at = max(self.last_at, at)
+        if record.attempt == 0:
+            self.first_at = at
+        return True
+
+    def another_text(self, record: AttemptRecord) -> bool:
+        """Whether this attempt was counted with another draft; True once for each."""
+        id_ = record.draft_event_id[:_ID_CHARS]
+        return self.attempts[record.attempt].draft_id != id_ and self._news(id_)
+
+    def answered_wrongly(self, attempt: int) -> int:
+        """Of this attempt and the next one: how many quote another request than the attempt before led to.
+
+        To be asked when the attempt is heard for the first time: in whatever order two come, the second one tells.
+        """
+        if len(self.attempts) == 1:
+            return 0
+        pairs = [(self.attempts.get(at - 1), self.attempts.get(at)) for at in (attempt, attempt + 1)]
+        return sum(one.asks != two.answers for one, two in pairs if one is not None and two is not None)
+
+    def ends(self, decision: ItemDecision) -> bool:
+        """Take its decision in. False when there was one before."""
+        if self.decided is not None:
+            return False
+        self.decided = _said(decision)
+        self.last_at = max(self.last_at, decision.decided_at.timestamp())
+        return True
+
+    def conflicts(self, decision: ItemDecision) -> bool:
+        """Whether it was decided otherwise than this says; True once for each way."""
+        said = _said(decision)
+        return self.decided != said and self._news("|".join(map(str, said)))
+
+    def _news(self, other: str) -> bool:
+        if other in self.others:
+            return False
+        self.others.append(other)
+        return True
+
     def row(self) -> bytes:
         attempts = [[attempt, *heard] for attempt, heard in self.attempts.items()]
         return orjson.dumps(
@@ -77,55 +131,19 @@ class Rounds:
         self._closed_kept = closed_kept
         self.touched: set[str] = set()
 
-    def heard(self, record: AttemptRecord) -> bool:
-        """Take an attempt in. False when it was heard before, or another text of this attempt was."""
-        round_ = self._round(record.round_id, record.item_id, record.bom_version)
-        if record.attempt in round_.attempts:
-            return False
-        failed = tuple(v.criterion_id for v in record.verdicts if v.label == "fail")
-        asks = ""
-        if record.attempt_outcome is AttemptOutcome.REVISE:
-            asks = revision_id_after(record.draft_event_id, record.judged_sha256, record.bom_version)
-        answers = record.revision_id or ""
-        round_.attempts[record.attempt] = Heard(
-            record.draft_event_id[:_ID_CHARS], failed, asks[:_ID_CHARS], answers[:_ID_CHARS]
-        )
-        at = record.judged_at.timestamp()
-        round_.last_at = max(round_.last_at, at)
-        if record.attempt == 0:
-            round_.first_at = at
-        return True
+    def of(self, said: AttemptRecord | ItemDecision) -> Round:
+        """The round that something is said of, a new one where nothing was before; its row is to be written."""
+        round_id = said.round_id
+        round_ = self.by_id.get(round_id)
+        if round_ is None:
+            round_ = Round(round_id, said.item_id, said.bom_version)
+            self.put(round_)
+        self.touched.add(round_id)
+        return round_
 
-    def another_text(self, record: AttemptRecord) -> bool:
-        """Whether this attempt of the round was counted with another draft; True once for each."""
-        id_ = record.draft_event_id[:_ID_CHARS]
-        round_ = self.by_id[record.round_id]
-        return round_.attempts[record.attempt].draft_id != id_ and self._news(round_, id_)
-
-    def answered_wrongly(self, record: AttemptRecord) -> int:
-        """Of this attempt and the next one: how many quote another request than the attempt before led to.
-
-        To be asked when the attempt is heard for the first time: in whatever order two come, the second one tells.
-        """
-        attempts, n = self.by_id[record.round_id].attempts, record.attempt
-        pairs = [(attempts.get(at - 1), attempts.get(at)) for at in (n, n + 1)]
-        return sum(one.asks != two.answers for one, two in pairs if one is not None and two is not None)
-
-    def ended(self, decision: ItemDecision) -> bool:
-        """Close the round. False when it was closed before."""
-        round_ = self._round(decision.round_id, decision.item_id, decision.bom_version)
-        if round_.decided is not None:
-            return False
-        round_.decided = (str(decision.decision), decision.attempt, decision.judged_sha256)
-        round_.last_at = max(round_.last_at, decision.decided_at.timestamp())
+    def ended(self, round_: Round) -> None:
+        """Queue a closed round to be forgotten."""
         self._closed[round_.round_id] = None
-        return True
-
-    def conflicts(self, decision: ItemDecision) -> bool:
-        """Whether a closed round was decided otherwise than this says; True once for each way."""
-        said = (str(decision.decision), decision.attempt, decision.judged_sha256)
-        round_ = self.by_id[decision.round_id]
-        return round_.decided != said and self._news(round_, "|".join(map(str, said)))
 
     def of_item(self, item_id: str) -> list[Round]:
         return [self.by_id[id_] for id_ in self.by_item.get(item_id, ())]
@@ -170,22 +188,7 @@ class Rounds:
         self.by_id[round_.round_id] = round_
         self.by_item.setdefault(round_.item_id, []).append(round_.round_id)
         if not round_.open:
-            self._closed[round_.round_id] = None
-
-    def _round(self, round_id: str, item_id: str, bom_version: str) -> Round:
-        round_ = self.by_id.get(round_id)
-        if round_ is None:
-            round_ = Round(round_id, item_id, bom_version)
-            self.put(round_)
-        self.touched.add(round_id)
-        return round_
-
-    def _news(self, round_: Round, other: str) -> bool:
-        if other in round_.others:
-            return False
-        round_.others.append(other)
-        self.touched.add(round_.round_id)
-        return True
+            self.ended(round_)
 
     def _drop(self, round_id: str) -> None:
         round_ = self.by_id.pop(round_id)
@@ -194,3 +197,7 @@ class Rounds:
         others.remove(round_id)
         if not others:
             del self.by_item[round_.item_id]
+
+
+def _said(decision: ItemDecision) -> tuple[str, int, str]:
+    return (str(decision.decision), decision.attempt, decision.judged_sha256)
