@@ -27,22 +27,25 @@ class DeadLetterLimit:
         ``worker`` and ``topic`` (what is read) are named to whoever has to look.
         """
         self._who = f"{worker}, reading {topic}"
-        self._ratio, self._in_a_row = ratio, in_a_row
-        self._last: deque[bool] = deque(maxlen=window)
-        self._bad = self._row = 0
+        self._ratio, self._window, self._in_a_row = ratio, window, in_a_row
+        self._seen = self._row = 0
+        self._bad: deque[int] = deque()  # the numbers of the bad ones among the last ``window`` records
 
     def good(self) -> None:
-        self._count(bad=False)
+        self._seen += 1
         self._row = 0
 
     def bad(self) -> None:
         """One more dead letter. Raises TooManyDeadLetters."""
-        self._count(bad=True)
+        self._seen += 1
         self._row += 1
+        self._bad.append(self._seen)
+        while self._bad[0] <= self._seen - self._window:
+            self._bad.popleft()
         if self._row >= self._in_a_row:
             raise self._too_many(f"{self._row} dead letters in a row", f"ASSAY_DEAD_LETTERS_IN_A_ROW={self._in_a_row}")
-        if len(self._last) == self._last.maxlen and self._bad > self._ratio * len(self._last):
-            found = f"{self._bad} of the last {len(self._last)} records became dead letters"
+        if self._seen >= self._window and len(self._bad) > self._ratio * self._window:
+            found = f"{len(self._bad)} of the last {self._window} records became dead letters"
             raise self._too_many(found, f"ASSAY_DEAD_LETTER_RATIO={self._ratio:g}")
 
     def _too_many(self, found: str, limit: str) -> TooManyDeadLetters:
@@ -51,12 +54,6 @@ class DeadLetterLimit:
             f"`assay dlq list` and mend the producer or the worker, or raise {limit.partition('=')[0]} for one start "
             "to set them aside"
         )
-
-    def _count(self, *, bad: bool) -> None:
-        if len(self._last) == self._last.maxlen:
-            self._bad -= self._last[0]
-        self._last.append(bad)
-        self._bad += bad
 
 
 class DeadLetterBox:

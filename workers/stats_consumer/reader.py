@@ -20,6 +20,9 @@ from workers.runtime.records import InRecord, from_kafka
 Offsets = dict[tuple[str, int], int]
 """(full topic name, partition) -> the next offset to read."""
 
+Batches = dict[tuple[str, int], list[InRecord]]
+"""(full topic name, partition) -> its next records, at least one."""
+
 
 class Reader:
     """``next`` is where each partition is read on; it moves when records are handed out."""
@@ -28,17 +31,16 @@ class Reader:
         self._consumer, self._ends = consumer, ends
         self.next = offsets
 
-    async def poll(self, *, most: int, timeout_ms: int) -> list[InRecord]:
+    async def poll(self, *, most: int, timeout_ms: int) -> Batches:
         try:
             found = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         except KafkaError as error:
             if self._consumer.broken is not None:
                 raise self._consumer.broken from error
             raise DependencyUnavailable(f"cannot read from Kafka: {error}") from error
-        records = [from_kafka(record) for batch in found.values() for record in batch]
-        for record in records:
-            self.next[record.topic, record.partition] = record.offset + 1
-        return records
+        batches = {(tp.topic, tp.partition): list(map(from_kafka, records)) for tp, records in found.items() if records}
+        self.next |= {at: records[-1].offset + 1 for at, records in batches.items()}
+        return batches
 
     @property
     def caught_up(self) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from schemas.codec import decode, encode
@@ -121,31 +122,36 @@ class StatsWorker:
         loop = asyncio.get_running_loop()
         assess_at = lease_at = loop.time()
         while not stop.is_set():
-            records = await reader.poll(most=_BATCH, timeout_ms=_POLL_MS)
-            for record in records:
-                self._take(record)
+            batches = await reader.poll(most=_BATCH, timeout_ms=_POLL_MS)
+            for (name, _), records in batches.items():
+                self._take_all(name, records)
             if loop.time() >= assess_at and reader.caught_up:
                 self._assess()
                 assess_at = loop.time() + self._options.assess_every_s
-            await self._save(reader, records)
+            await self._save(reader, batches)
             await self._publish()
             if loop.time() >= lease_at:
                 await self._patiently(self._store.lease)
                 lease_at = loop.time() + _STANDBY_S
-            self._count(reader, len(records))
+            self._count(reader, sum(map(len, batches.values())))
         self._assess()
-        await self._save(reader, [])
+        await self._save(reader, ())
         await self._publish()
-        await self._save(reader, [])
+        await self._save(reader, ())
 
-    def _take(self, record: InRecord) -> None:
-        topic = self._names.topic(record.topic)
+    def _take_all(self, name: str, records: Sequence[InRecord]) -> None:
+        topic = self._names.topic(name)
         assert topic is not None
-        if topic is DEAD_LETTERS:
-            if letter := DeadLetter.from_headers(record.headers):
-                at = datetime.fromtimestamp((record.timestamp_ms or 0) / 1000, tz=UTC)
-                self._fold.dead_letter(letter.topic, letter.error_kind, at=at)
-            return
+        take = self._take_dead_letter if topic is DEAD_LETTERS else partial(self._take, topic)
+        for record in records:
+            take(record)
+
+    def _take_dead_letter(self, record: InRecord) -> None:
+        if letter := DeadLetter.from_headers(record.headers):
+            at = datetime.fromtimestamp((record.timestamp_ms or 0) / 1000, tz=UTC)
+            self._fold.dead_letter(letter.topic, letter.error_kind, at=at)
+
+    def _take(self, topic: Topic, record: InRecord) -> None:
         try:
             if record.value is None and (unreadable := header(record.headers, UNREADABLE)) is not None:
                 event("unreadable", level=logging.WARNING, uri=record.uri, reason=unreadable)
@@ -167,8 +173,7 @@ class StatsWorker:
         headers = headers_for(message, event_id=id_, source="/assay/stats", at=self._now(), trace=Trace())
         return OutRecord(self._names.of(message), message.key().encode(), encode(message), headers)
 
-    async def _save(self, reader: Reader, records: Sequence[InRecord]) -> None:
-        read = {(record.topic, record.partition) for record in records}
+    async def _save(self, reader: Reader, read: Iterable[tuple[str, int]]) -> None:
         rows = {**self._fold.changes(), **self._assurance.changes(), **self._outbox.changes()}
         rows |= {_offset_row(*at): str(reader.next[at]).encode() for at in read}
         if rows:
