@@ -48,7 +48,11 @@ class Settings(BaseSettings):
         "assay.", description="put before every consumer group", pattern=r"^[A-Za-z0-9._-]{0,100}$"
     )
 
-    concurrency: int = Field(400, ge=1, le=20_000, description="records a worker handles at the same time")
+    concurrency: int = Field(
+        400, ge=1, le=20_000,
+        description="records a worker handles at the same time; a quarter more than `ASSAY_MODEL_MAX_IN_FLIGHT`, "
+        "where that is set, keeps its calls running while others are read and produced",
+    )  # fmt: skip
     window: int = Field(
         2_000, ge=1, le=200_000, description="records a worker holds (waiting and running) before it stops reading"
     )
