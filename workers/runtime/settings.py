@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from schemas.errors import SettingsError
 from schemas.topics import MAX_MESSAGE_BYTES
+from workers.runtime.printable import cut
 from workers.runtime.setting_checks import file_there, http_url, redis_url, secret_http_url, servers_of
 
 PREFIX = "ASSAY_"
@@ -252,7 +253,7 @@ def _of_which(place: tuple[int | str, ...], given: Mapping[str, str]) -> str:
     name = str(place[0])
     secret = "SecretStr" in str(Settings.model_fields[name].annotation)
     value = given.get(name, "")
-    shown = "" if secret or _USER_INFO.search(value) or not value else f" = {value[:80]!r}"
+    shown = "" if secret or _USER_INFO.search(value) or not value else f" = {cut(value, 200)!r}"
     return f"{_env(name)}{shown}: "
 
 
