@@ -21,7 +21,7 @@ up: $(VENV)/.user ## Start every worker (on the embedded broker and cache unless
 	@$(BIN)/assay up
 
 test: $(VENV)/.dev ## Run all tests; those of real Kafka and Redis where they can be had
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.dev ## ruff, mypy --strict, and the architecture test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest tests/test_architecture.py

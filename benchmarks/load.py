@@ -69,14 +69,19 @@ def instant_bom(folder: Path) -> Path:
     return _sealed(folder, {"scripted_judge.yaml": script})
 
 
-def models_bom(folder: Path) -> Path:
-    """The two criteria of the example BOM that a model judges, without their rules; the model answers at once."""
+def model_bom(folder: Path, criteria: int = 1) -> Path:
+    """Criteria of the example BOM that a model judges, one or two, without their rules; the model answers at once."""
     charter = _charter()
-    charter["criteria"]["must_have"] = charter["criteria"]["must_have"][:2]
+    charter["criteria"]["must_have"] = charter["criteria"]["must_have"][:criteria]
     for criterion in charter["criteria"]["must_have"]:
         criterion.pop("rules")
     script = {"default": {"reply": PASS, "input_tokens": 600, "output_tokens": 24}}
-    return _sealed(folder, {"charter.yaml": charter, "scripted_judge.yaml": script}, keep=("c1", "c2"))
+    return _sealed(folder, {"charter.yaml": charter, "scripted_judge.yaml": script}, keep=("c1", "c2")[:criteria])
+
+
+def models_bom(folder: Path) -> Path:
+    """Both of them."""
+    return model_bom(folder, criteria=2)
 
 
 def http_bom(folder: Path) -> Path:

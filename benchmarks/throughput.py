@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, at_least
 from benchmarks.ground import Child, Ground, Run, outputs_of, publish
-from benchmarks.load import draft, models_bom, rules_bom
+from benchmarks.load import draft, model_bom, models_bom, rules_bom
 from schemas.drafts import Draft
 from workers.runtime.settings import Settings
 
@@ -24,7 +24,7 @@ def rules(ground: Ground) -> list[Figure]:
 
 
 def cache(ground: Ground) -> list[Figure]:
-    """Two criteria that a model judges; every one of its verdicts is a cache hit."""
+    """One criterion that a model judges, and two; every one of its verdicts is a cache hit."""
 
     def fill(settings: Settings) -> None:
         publish(settings, _drafts())
@@ -32,7 +32,10 @@ def cache(ground: Ground) -> list[Figure]:
             child.result()
 
     what = f"judge, verdicts from {ground.cache}"
-    return [_compared(ground, "cache", what, models_bom, target=0.3, before=fill)]
+    return [
+        _compared(ground, "cache", what, model_bom, target=0.3, before=fill),
+        _compared(ground, "cache 2", f"{what}, two criteria", models_bom, target=0.3, before=fill),
+    ]
 
 
 def _compared(

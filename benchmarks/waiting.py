@@ -8,6 +8,9 @@ from benchmarks.load import draft, http_bom
 from benchmarks.model import LATENCIES, model
 
 IN_FLIGHT = 400
+IN_HAND = 500
+"""Records handled at a time: those that are read, remembered and produced keep no call from being made."""
+
 STEADY_S = 12
 """Seconds of full load that are measured, after two means of ramping up."""
 
@@ -28,11 +31,14 @@ def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, t
     ideal = IN_FLIGHT / mean_s
     ramp, measured = 2 * IN_FLIGHT, int(STEADY_S * ideal)
     with model(latency) as endpoint:
-        settings = ground.fresh(ground.bom(http_bom), model_base_url=endpoint.url, concurrency=IN_FLIGHT)
+        settings = ground.fresh(
+            ground.bom(http_bom), model_base_url=endpoint.url, concurrency=IN_HAND, model_max_in_flight=IN_FLIGHT
+        )
         drafts = [draft(number, salt=f"-{bench}") for number in range(ramp + measured + 2 * IN_FLIGHT)]
         publish(settings, drafts)  # more than are measured: the last ones must not run on a half-empty worker
         with Child("judge", settings, records=ramp + measured) as child:
             run = child.result()
+        most = endpoint.most_in_flight()
     rate, cpu_s = run.between(ramp, ramp + measured)
     return at_least(
         bench,
@@ -44,6 +50,7 @@ def _against_the_ideal(ground: Ground, bench: str, what: str, latency: str, *, t
         notes=(
             f"{measured} drafts in steady state; one criterion; claims and verdicts in {ground.cache}; nothing dropped",
             f"CPU a draft {1e6 * cpu_s:,.0f} us: {run.shares()}",
+            f"{most} calls at the model at most, {IN_HAND} records in hand; "
             f"the limit on calls fell {run.counted['assay_model_throttled_total']:.0f} times; "
             f"{run.counted['assay_model_waits_total']:.0f} calls waited for their turn; "
             f"{run.counted['assay_commits_refused_total']:.0f} commits refused",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -48,7 +49,11 @@ class AlertKind(StrEnum):
 
 
 class Alert(Message):
-    """One alert about one scope. Key: kind + scope, so that a newer state replaces an older one."""
+    """One alert about one scope under one BOM version. Key: all three, so that a newer state replaces an older one.
+
+    ``bom_version`` is empty where the version does not matter. ``times``: how often it was told since it began firing,
+    0 when it never fired.
+    """
 
     ce_type: ClassVar[str] = "assay.alert.v1"
 
@@ -65,9 +70,15 @@ class Alert(Message):
     evidence: dict[str, float | str | None] = Field(default_factory=dict)
     window: str
     bom_version: str
-    times: int = 1  # how often it was told since it began firing
+    times: int = 1
     since: UtcTime
     at: UtcTime
 
     def key(self) -> str:
-        return ":".join([str(self.kind), *(f"{name}={value}" for name, value in sorted(self.scope.items()))])
+        return alert_key(self.kind, self.bom_version, self.scope)
+
+
+def alert_key(kind: AlertKind, bom_version: str, scope: Mapping[str, str]) -> str:
+    """What an alert is about, as one string."""
+    of = [bom_version] if bom_version else []
+    return ":".join([str(kind), *of, *(f"{name}={value}" for name, value in sorted(scope.items()))])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.services.process import CACHE, ServiceFailed
@@ -28,17 +30,29 @@ def why_no_kafka() -> str | None:
 def kafka_jars() -> Path:
     """Directory of the jars; fetched when they are not there yet (about 45 MB). Raises ServiceFailed."""
     jars = CACHE / f"kafka-{kafka_version()}"
-    if not jars.exists():
-        fetched = CACHE / f"fetching-{os.getpid()}"
-        command = [
-            "mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies",
-            f"-DoutputDirectory={fetched}", "-DincludeScope=runtime",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise ServiceFailed(f"Maven could not fetch Kafka:\n{(done.stdout + done.stderr)[-1500:]}")
-        try:
-            fetched.rename(jars)
-        except OSError:  # another run was quicker
-            shutil.rmtree(fetched)
+    with _alone():
+        if not jars.exists():
+            _fetch(jars)
     return jars
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time: tests run in several, and Maven's own store is no place to meet."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "fetching.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(jars: Path) -> None:
+    fetched = CACHE / "fetching"
+    shutil.rmtree(fetched, ignore_errors=True)
+    command = [
+        "mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies",
+        f"-DoutputDirectory={fetched}", "-DincludeScope=runtime",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise ServiceFailed(f"Maven could not fetch Kafka:\n{(done.stdout + done.stderr)[-1500:]}")
+    fetched.rename(jars)

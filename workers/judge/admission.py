@@ -9,7 +9,7 @@ from schemas.drafts import Draft
 from schemas.verdict_space import Cause, Flag, Label
 from schemas.verdicts import CriterionVerdict, Usage
 from workers.judge.families import related
-from workers.judge.protocols import Counters, Judge
+from workers.judge.protocols import Counters, Judge, RecallingJudge
 from workers.judge.rules import RuleJudge
 
 
@@ -40,6 +40,7 @@ class AdmittingJudge:
         compares: bool = False,
     ) -> None:
         self._judge, self._binding, self._decision, self._compares = judge, binding, decision, compares
+        self._recalling = judge if isinstance(judge, RecallingJudge) else None
         self._admitted, self._counters = admitted, counters
 
     @property
@@ -47,17 +48,28 @@ class AdmittingJudge:
         return self._judge.criterion_id
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
-        refusal = refused(
+        refusal = self._refusal(draft)
+        if refusal is None:
+            return await self._judge.judge(draft, deadline=deadline)
+        self._counters.count("model_non_decisions", criterion=self.criterion_id, cause=refusal.cause)
+        return not_asked(self.criterion_id, self._binding.model, refusal)
+
+    def entry_of(self, draft: Draft) -> str | None:
+        if self._recalling is None or self._refusal(draft) is not None:
+            return None
+        return self._recalling.entry_of(draft)
+
+    def recall(self, entry: bytes | None) -> CriterionVerdict | None:
+        return self._recalling.recall(entry) if self._recalling is not None else None
+
+    def _refusal(self, draft: Draft) -> Refusal | None:
+        return refused(
             draft,
             decision=self._decision,
             own_family=self._binding.family,
             admitted=self._admitted,
             compares=self._compares,
         )
-        if refusal is None:
-            return await self._judge.judge(draft, deadline=deadline)
-        self._counters.count("model_non_decisions", criterion=self.criterion_id, cause=refusal.cause)
-        return not_asked(self.criterion_id, self._binding.model, refusal)
 
 
 class AdmittingRules:

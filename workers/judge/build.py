@@ -64,7 +64,7 @@ def build_instrument(bom: Bom, around: Surroundings) -> Instrument:
         model = bound_judge(criterion.judge, criterion, bom, around) if criterion.judge else None
         judges.append(CriterionJudge(criterion.id, rules=rules, model=model))
     asking = StopAtFirstFail(enforced_criteria(bom)) if bom.decision.stop_at_first_fail else AllAtOnce()
-    return Instrument(judges, deadline_s=bom.decision.draft_deadline_s, asking=asking)
+    return Instrument(judges, deadline_s=bom.decision.draft_deadline_s, asking=asking, cache=around.cache)
 
 
 def build_audit(bom: Bom, around: Surroundings) -> Instrument:
@@ -74,7 +74,7 @@ def build_audit(bom: Bom, around: Surroundings) -> Instrument:
         for criterion in bom.charter.criteria.must_have
         if criterion.audit
     ]
-    return Instrument(judges, deadline_s=bom.decision.draft_deadline_s)
+    return Instrument(judges, deadline_s=bom.decision.draft_deadline_s, cache=around.cache)
 
 
 def check_instrument(bom: Bom) -> None:

@@ -117,21 +117,26 @@ class VerdictCache:
         self._client, self._counters, self._clock, self._rng = client, counters, clock, rng
         self._ttl_s, self._claim_ttl_s, self._time_out_s = ttl_s, claim_ttl_s, time_out_s
         self._breaker = Breaker(period_s=breaker_period_s)
-        self._reads: Coalescer[str, bytes | None] = Coalescer(self._read_together)
+        self._reads: Coalescer[tuple[str, ...], list[bytes | None]] = Coalescer(self._read_together)
         self._scripts: Coalescer[_Script, Any] = Coalescer(self._run_together)
         self._held: dict[str, str] = {}
         self._renewing: asyncio.Task[None] | None = None
 
     async def read(self, key: str) -> bytes | None:
-        """The entry, or None. All reads of one tick travel as one MGET."""
-        self._check()
-        return await self._reads.submit(key)
+        """The entry, or None."""
+        (entry,) = await self.read_all((key,))
+        return entry
 
-    def ask(self, key: str) -> asyncio.Future[bytes | None] | None:
+    async def read_all(self, keys: tuple[str, ...]) -> list[bytes | None]:
+        """The entry of each key, or None. All reads of one tick travel as one MGET."""
+        self._check()
+        return await self._reads.submit(keys)
+
+    def ask(self, key: str) -> asyncio.Future[list[bytes | None]] | None:
         """``read`` for whoever wants the answer later, or perhaps not at all; None while Redis is left alone."""
         if not self._breaker.closed:
             return None
-        asked = self._reads.submit(key)
+        asked = self._reads.submit((key,))
         asked.add_done_callback(_heard)
         return asked
 
@@ -186,11 +191,11 @@ class VerdictCache:
         self._check()
         return await self._scripts.submit(_Script(text, key, arguments))
 
-    async def _read_together(self, keys: list[str]) -> Sequence[bytes | None]:
-        distinct = list(dict.fromkeys(keys))
+    async def _read_together(self, asked: list[tuple[str, ...]]) -> Sequence[list[bytes | None]]:
+        distinct = list(dict.fromkeys(key for keys in asked for key in keys))
         values = await self._round_trip(self._client.mget(distinct))
         found = dict(zip(distinct, cast("list[bytes | None]", values), strict=True))
-        return [found[key] for key in keys]
+        return [[found[key] for key in keys] for keys in asked]
 
     async def _run_together(self, scripts: list[_Script]) -> Sequence[Any]:
         pipeline = self._client.pipeline(transaction=False)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from schemas.drafts import Draft
 from schemas.verdict_space import Flag
@@ -45,50 +44,53 @@ class CachedJudge:
     def criterion_id(self) -> str:
         return self._judge.criterion_id
 
-    async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
-        key = verdict_key(draft.judged_sha256, self._bom_version, self._entry)
-        try:
-            raw = await self._cache.read(key)
-        except CacheDown:
-            return await self._together(key, lambda: self._without_cache(draft, deadline), draft, deadline)
-        if raw is None:
-            self._count("miss")
-        elif (hit := self._hit(raw)) is not None:
-            return hit
-        return await self._together(key, lambda: self._settle(draft, key, raw or b"", deadline), draft, deadline)
+    def entry_of(self, draft: Draft) -> str:
+        return verdict_key(draft.judged_sha256, self._bom_version, self._entry)
 
-    async def _together(
-        self, key: str, start: Callable[[], Coroutine[Any, Any, CriterionVerdict]], draft: Draft, deadline: float
-    ) -> CriterionVerdict:
+    def recall(self, entry: bytes | None) -> CriterionVerdict | None:
+        hit = None if entry is None else read_entry(entry, criterion_id=self.criterion_id)
+        if hit is not None:
+            self._count("hit")
+        return hit
+
+    async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
+        """For a draft of which nothing was recalled. The claim looks once more: somebody may have judged it since."""
+        key = self.entry_of(draft)
         try:
-            verdict, joined = await self._flights.run(key, start, deadline=deadline)
+            verdict, joined = await self._flights.run(
+                key, lambda: self._settle(draft, key, deadline), deadline=deadline
+            )
         except TimeoutError:  # joined one with a later deadline; the judge words the abstain and makes no call any more
             return await self._judge.judge(draft, deadline=deadline)
         return free_of_charge(verdict) if joined else verdict
 
-    async def _settle(self, draft: Draft, key: str, corrupt: bytes, deadline: float) -> CriterionVerdict:
+    async def _settle(self, draft: Draft, key: str, deadline: float) -> CriterionVerdict:
         """The verdict of whichever worker gets to judge it."""
         try:
-            found = await self._hit_or_token(key, corrupt, deadline)
+            found = await self._hit_or_token(key, deadline)
         except CacheDown:
             return await self._without_cache(draft, deadline)
         if isinstance(found, CriterionVerdict):
             return found
         return await self._judge_and_store(draft, key, found, deadline)
 
-    async def _hit_or_token(self, key: str, corrupt: bytes, deadline: float) -> CriterionVerdict | str:
+    async def _hit_or_token(self, key: str, deadline: float) -> CriterionVerdict | str:
         """Another worker's verdict, or the token of our claim; waits while another one is judging.
 
         When the deadline comes first the token is empty: the judge, out of time, abstains, and nothing is stored.
         """
-        poll_s = FIRST_POLL_S
+        poll_s, corrupt, missed = FIRST_POLL_S, b"", False
         while True:
             state, value, token = await self._cache.claim(key, corrupt=corrupt)
             if state is Claimed.HIT:
-                if (hit := self._hit(value)) is not None:
+                if (hit := self.recall(value)) is not None:
                     return hit
+                self._count("corrupt")
                 corrupt = value
                 continue
+            if not missed and not corrupt:
+                self._count("miss")
+            missed = True
             remaining_s = deadline - self._clock()
             if state is Claimed.CLAIMED or remaining_s <= 0:
                 return token
@@ -127,11 +129,6 @@ class CachedJudge:
     async def _without_cache(self, draft: Draft, deadline: float) -> CriterionVerdict:
         self._count("down")
         return _flagged_down(await self._judge.judge(draft, deadline=deadline))
-
-    def _hit(self, raw: bytes) -> CriterionVerdict | None:
-        hit = read_entry(raw, criterion_id=self.criterion_id)
-        self._count("corrupt" if hit is None else "hit")
-        return hit
 
     def _count(self, outcome: str) -> None:
         self._counters.count("cache_lookups", criterion=self.criterion_id, outcome=outcome)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from schemas.drafts import Draft
 from schemas.verdict_space import Cause, Flag
 from schemas.verdicts import CriterionVerdict, Usage
-from workers.judge.protocols import Counters, Judge
+from workers.judge.protocols import Counters, Judge, RecallingJudge
 
 
 class FallbackJudge:
@@ -19,6 +19,7 @@ class FallbackJudge:
 
     def __init__(self, primary: Judge, fallback: Judge, *, broken: Callable[[], bool], counters: Counters) -> None:
         self._primary, self._fallback, self._broken, self._counters = primary, fallback, broken, counters
+        self._recalling = primary if isinstance(primary, RecallingJudge) else None
 
     @property
     def criterion_id(self) -> str:
@@ -33,6 +34,13 @@ class FallbackJudge:
         over_budget = (Flag.OVER_BUDGET,) if first.cause is Cause.OVER_BUDGET else ()
         flags = dict.fromkeys((*second.flags, *over_budget, Flag.FALLBACK_JUDGE))
         return second.model_copy(update={"flags": tuple(flags), "usage": both(first.usage, second.usage)})
+
+    def entry_of(self, draft: Draft) -> str | None:
+        return self._recalling.entry_of(draft) if self._recalling is not None else None
+
+    def recall(self, entry: bytes | None) -> CriterionVerdict | None:
+        """What the primary decided: that is never replaced."""
+        return self._recalling.recall(entry) if self._recalling is not None else None
 
     def _replaced(self, cause: Cause | None) -> bool:
         return cause is Cause.OVER_BUDGET or (cause is not None and cause.transient and self._broken())

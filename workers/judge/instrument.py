@@ -1,4 +1,4 @@
-"""All judges of a draft under one deadline: the rules settle what they can, then the models are asked."""
+"""All judges of a draft under one deadline: rules settle what they can, then the cache; then the models are asked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Protocol
 from schemas.drafts import Draft
 from schemas.verdict_space import Cause, Label
 from schemas.verdicts import CriterionVerdict, Usage
+from workers.judge.cache import VerdictCache
 from workers.judge.protocols import Judge
+from workers.judge.recalling import Recall
 
 _GRACE_S = 1.0
 
@@ -28,23 +30,23 @@ class CriterionJudge:
     """
 
     def __init__(self, criterion_id: str, *, rules: Rules | None, model: Judge | None) -> None:
-        self.criterion_id, self._rules, self._model = criterion_id, rules, model
+        self.criterion_id, self._rules, self.model = criterion_id, rules, model
 
     def by_rules(self, draft: Draft) -> CriterionVerdict | None:
         """The verdict, when no model need be asked."""
         if self._rules is None:
-            return None if self._model is not None else self.abstain(Cause.NOT_BOUND, Label.NOT_IMPLEMENTED)
+            return None if self.model is not None else self.abstain(Cause.NOT_BOUND, Label.NOT_IMPLEMENTED)
         verdict = self._rules.verdict(draft)
-        open_for_model = verdict.label in (Label.PASS, Label.NOT_APPLICABLE) and self._model is not None
+        open_for_model = verdict.label in (Label.PASS, Label.NOT_APPLICABLE) and self.model is not None
         return None if open_for_model else verdict
 
     async def by_model(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
         """The model's verdict. A judge that outlives the deadline is cut off: abstain(timeout)."""
-        if self._model is None:
+        if self.model is None:
             return self.abstain(Cause.NOT_BOUND, Label.NOT_IMPLEMENTED)
         try:
             async with asyncio.timeout_at(deadline + _GRACE_S):
-                return await self._model.judge(draft, deadline=deadline)
+                return await self.model.judge(draft, deadline=deadline)
         except TimeoutError:
             return self.abstain(Cause.TIMEOUT)
 
@@ -57,16 +59,19 @@ class CriterionJudge:
 
 
 Settled = Sequence[CriterionVerdict | None]
-"""Criterion by criterion: the rules' verdict, or None where a model must be asked."""
+"""Criterion by criterion: the rules' verdict, or None where it is the model's to decide."""
 
 _FREE = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
 
 
 class Asking(Protocol):
-    """How the judges that rules did not settle are asked: one verdict each, in the charter's order."""
+    """How the judges that rules did not settle are asked: one verdict each, in the charter's order.
+
+    ``known`` is what models said before; they are not asked again.
+    """
 
     async def __call__(
-        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+        self, judges: Sequence[CriterionJudge], settled: Settled, known: Settled, draft: Draft, deadline: float
     ) -> list[CriterionVerdict]: ...
 
 
@@ -74,19 +79,24 @@ class AllAtOnce:
     """Every criterion has its verdict, hence its reason for the revision request."""
 
     async def __call__(
-        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+        self, judges: Sequence[CriterionJudge], settled: Settled, known: Settled, draft: Draft, deadline: float
     ) -> list[CriterionVerdict]:
-        asked = [judge for judge, verdict in zip(judges, settled, strict=True) if verdict is None]
-        # The first one needs no task of its own: most drafts have few criteria, and most answers are in the cache.
+        verdicts = [by_rules or said for by_rules, said in zip(settled, known, strict=True)]
+        asked = [judge for judge, verdict in zip(judges, verdicts, strict=True) if verdict is None]
+        if asked:
+            answer = iter(await self._answers(asked, draft, deadline))
+            verdicts = [verdict or next(answer) for verdict in verdicts]
+        return [verdict for verdict in verdicts if verdict is not None]
+
+    async def _answers(self, asked: Sequence[CriterionJudge], draft: Draft, deadline: float) -> list[CriterionVerdict]:
+        # The first one needs no task of its own: most drafts have few criteria.
         others = [asyncio.create_task(judge.by_model(draft, deadline=deadline)) for judge in asked[1:]]
         try:
-            answers = [await asked[0].by_model(draft, deadline=deadline)]
-            answers += [await other for other in others]
+            first = await asked[0].by_model(draft, deadline=deadline)
+            return [first, *[await other for other in others]]
         finally:
             for other in others:
                 other.cancel()
-        answer = iter(answers)
-        return [next(answer) if verdict is None else verdict for verdict in settled]
 
 
 class StopAtFirstFail:
@@ -100,13 +110,14 @@ class StopAtFirstFail:
         self._enforced = enforced
 
     async def __call__(
-        self, judges: Sequence[CriterionJudge], settled: Settled, draft: Draft, deadline: float
+        self, judges: Sequence[CriterionJudge], settled: Settled, known: Settled, draft: Draft, deadline: float
     ) -> list[CriterionVerdict]:
         failed = any(verdict is not None and self._stops(verdict) for verdict in settled)
         verdicts = []
-        for judge, verdict in zip(judges, settled, strict=True):
+        for judge, verdict, said in zip(judges, settled, known, strict=True):
             if verdict is None:
-                verdict = judge.not_asked() if failed else await judge.by_model(draft, deadline=deadline)
+                # What is known counts in its turn alone: what a draft is told does not hang on what was judged before.
+                verdict = judge.not_asked() if failed else said or await judge.by_model(draft, deadline=deadline)
                 failed = failed or self._stops(verdict)
             verdicts.append(verdict)
         return verdicts
@@ -118,8 +129,17 @@ class StopAtFirstFail:
 class Instrument:
     """Every must-have criterion of a BOM. Same draft, same verdicts: it keeps no state between drafts."""
 
-    def __init__(self, judges: Sequence[CriterionJudge], *, deadline_s: float, asking: Asking | None = None) -> None:
+    def __init__(
+        self,
+        judges: Sequence[CriterionJudge],
+        *,
+        deadline_s: float,
+        asking: Asking | None = None,
+        cache: VerdictCache | None = None,
+    ) -> None:
+        """``cache`` is the one that the judges keep their verdicts in."""
         self._judges, self._deadline_s, self._asking = tuple(judges), deadline_s, asking or AllAtOnce()
+        self._recall = Recall([judge.model for judge in judges], cache) if cache is not None else None
 
     async def judge(self, draft: Draft) -> tuple[CriterionVerdict, ...]:
         """One verdict a criterion, in the charter's order; none is ever missing."""
@@ -127,4 +147,5 @@ class Instrument:
         if all(settled):
             return tuple(verdict for verdict in settled if verdict is not None)
         deadline = asyncio.get_running_loop().time() + self._deadline_s
-        return tuple(await self._asking(self._judges, settled, draft, deadline))
+        known = [None] * len(settled) if self._recall is None else await self._recall(draft, settled)
+        return tuple(await self._asking(self._judges, settled, known, draft, deadline))

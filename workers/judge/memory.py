@@ -84,11 +84,11 @@ class VerdictMemory:
             return tuple(map(_flagged_down, verdicts))
         return verdicts if said is None else said
 
-    async def _said(self, asked: asyncio.Future[bytes | None] | None) -> Verdicts | None:
+    async def _said(self, asked: asyncio.Future[list[bytes | None]] | None) -> Verdicts | None:
         """Raises CacheDown where it cannot be known."""
         if asked is None:
             raise CacheDown("left alone after a failure")
-        raw = await asked
+        (raw,) = await asked
         return None if raw is None else self._read(raw)
 
     async def _kept(self, key: str, verdicts: Verdicts) -> Verdicts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from schemas.drafts import Draft
 from schemas.verdict_space import Flag
@@ -19,6 +19,19 @@ class Judge(Protocol):
 
     async def judge(self, draft: Draft, *, deadline: float) -> CriterionVerdict:
         """``deadline`` is a moment on the running event loop's clock (``loop.time()``, seconds)."""
+        ...
+
+
+@runtime_checkable
+class RecallingJudge(Judge, Protocol):
+    """A judge that keeps its verdicts in the cache: what it said is read with what others said of the same draft."""
+
+    def entry_of(self, draft: Draft) -> str | None:
+        """The key of its verdict; None for a draft that it would not look at."""
+        ...
+
+    def recall(self, entry: bytes | None) -> CriterionVerdict | None:
+        """The verdict that stands under that key; None where there is none that can be read: ``judge`` it then."""
         ...
 
 

@@ -34,7 +34,7 @@ def build(published: Published, week: str, *, now: datetime) -> Page:
     return Page(
         week=week, begins=begins, ends=ends, closed=ends <= now,
         final=bool(reports) and all(report.final for report in reports.values()),
-        series=tuple(_series(published, bom, pane, alerts if bom == leading[0] else ()) for bom in leading),
+        series=tuple(_series(published, bom, pane, alerts) for bom in leading),
         alerts_as_of=as_of, alerts=alerts, canary=strip(published.runs.values(), ends=ends),
         weeks_published=tuple(published.weeks()), unreadable_records=published.unreadable,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def _series(published: Published, bom: str, pane: int, alerts: Sequence[Told]) -
 
 
 def _section(health: Health, report: MetricReport, alerts: Sequence[Told], trend: Panel) -> Section:
-    firing = [a for a in alerts if a.state is AlertState.FIRING and a.health is health]
+    firing = [a for a in alerts if a.state is AlertState.FIRING and a.about(report.bom_version, health)]
     condition, sentence = status(health, report.figures, firing)
     found = panels(health, report.figures)
     if health is Health.GENERATOR:

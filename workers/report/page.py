@@ -145,6 +145,10 @@ class Told(Part):
     since: datetime
     at: datetime
 
+    def about(self, bom_version: str, health: Health) -> bool:
+        """Is it about that health of that BOM version? What is of no version is about each."""
+        return self.bom_version in (bom_version, "") and self.health is health
+
 
 class CanaryDay(Part):
     """One canary run. ``flips`` leaves injection cases and non-decisions out; they are counted apart."""
@@ -182,6 +186,14 @@ class Page(Part):
         """The week's Sunday."""
         return self.ends - timedelta(days=1)
 
-    def firing(self, health: Health | None = None) -> tuple[Told, ...]:
-        """What is firing, of one health or of all."""
-        return tuple(a for a in self.alerts if a.state is AlertState.FIRING and health in (None, a.health))
+    @property
+    def firing(self) -> tuple[Told, ...]:
+        return tuple(alert for alert in self.alerts if alert.state is AlertState.FIRING)
+
+    def firing_about(self, bom_version: str, health: Health) -> tuple[Told, ...]:
+        return tuple(alert for alert in self.firing if alert.about(bom_version, health))
+
+    @property
+    def several_versions(self) -> bool:
+        """Is there more than one BOM version to tell apart?"""
+        return len({s.bom_version for s in self.series} | {a.bom_version for a in self.alerts if a.bom_version}) > 1

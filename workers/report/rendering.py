@@ -33,8 +33,8 @@ def html(page: Page) -> str:
     said = {state: [a for a in page.alerts if a.state is state] for state in AlertState}
     return str(
         _template().render(
-            page=page, healths=_HEALTHS, charts=charts, canary=canary, firing=page.firing(),
-            by_kind=_by_kind(page.firing()), no_data=said[AlertState.NO_DATA], resolved=said[AlertState.RESOLVED],
+            page=page, healths=_HEALTHS, charts=charts, canary=canary, firing=page.firing,
+            by_kind=_by_kind(page.firing), no_data=said[AlertState.NO_DATA], resolved=said[AlertState.RESOLVED],
         )
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from schemas.errors import SettingsError
 from schemas.topics import MAX_MESSAGE_BYTES
+from workers.runtime.printable import cut
 from workers.runtime.setting_checks import file_there, http_url, redis_url, secret_http_url, servers_of
 
 PREFIX = "ASSAY_"
@@ -48,7 +49,11 @@ class Settings(BaseSettings):
         "assay.", description="put before every consumer group", pattern=r"^[A-Za-z0-9._-]{0,100}$"
     )
 
-    concurrency: int = Field(400, ge=1, le=20_000, description="records a worker handles at the same time")
+    concurrency: int = Field(
+        400, ge=1, le=20_000,
+        description="records a worker handles at the same time; a quarter more than `ASSAY_MODEL_MAX_IN_FLIGHT`, "
+        "where that is set, keeps its calls running while others are read and produced",
+    )  # fmt: skip
     window: int = Field(
         2_000, ge=1, le=200_000, description="records a worker holds (waiting and running) before it stops reading"
     )
@@ -248,7 +253,7 @@ def _of_which(place: tuple[int | str, ...], given: Mapping[str, str]) -> str:
     name = str(place[0])
     secret = "SecretStr" in str(Settings.model_fields[name].annotation)
     value = given.get(name, "")
-    shown = "" if secret or _USER_INFO.search(value) or not value else f" = {value[:80]!r}"
+    shown = "" if secret or _USER_INFO.search(value) or not value else f" = {cut(value, 200)!r}"
     return f"{_env(name)}{shown}: "
 
 

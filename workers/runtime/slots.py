@@ -25,7 +25,7 @@ STRETCH_S = 0.05
 time has passed counts as none; and a kill switch, a heartbeat or a probe must not wait for hundreds of records."""
 
 
-BEGUN_TOGETHER = 8
+BEGUN_TOGETHER = 24
 """Most records that begin in one round of the loop. Those that begin together ask the model together and are answered
 together, again and again: with hundreds at once the loop has nothing to do, and then everything."""
 

@@ -20,15 +20,12 @@ from workers.stats_consumer.alert_book import AlertBook
 from workers.stats_consumer.audit_check import audit_figures, hedging_figures
 from workers.stats_consumer.band_check import band_checks, band_figures
 from workers.stats_consumer.calibration import calibration_figures
-from workers.stats_consumer.cells import PANEL, USAGE
-from workers.stats_consumer.checks import Limits, closed_checks, dead_letters, running_checks, vendor_change
-from workers.stats_consumer.diagnosis import diagnose
+from workers.stats_consumer.checking import Checking, last_weeks, leading_bom
+from workers.stats_consumer.checks import Limits
 from workers.stats_consumer.figure import value
 from workers.stats_consumer.fold import Fold, Rows
 from workers.stats_consumer.generator_health import generator_figures
 from workers.stats_consumer.judge_health import judge_figures
-from workers.stats_consumer.observing import Series
-from workers.stats_consumer.outcome import Outcome
 from workers.stats_consumer.rounds import Round
 from workers.stats_consumer.rules import DEFAULT_RULES, Rules
 from workers.stats_consumer.served_check import served_figures
@@ -76,6 +73,7 @@ class Assurance:
         costs = charter.relative_costs.break_even_defect_rate
         self._limits = Limits(charter.retry_budget, charter.max_served_defect_rate, costs)
         self._terms, self._rules, self._listener = terms, rules, listener
+        self._checking = Checking(self._limits, rules, label_wait=terms.label_wait)
         self._book = AlertBook(rows, again_after=terms.again_after)
         self._said = {n: _Said(*orjson.loads(row)) for n, row in (rows or {}).items() if n.startswith("p|")}
         self._changes: dict[str, bytes | None] = {}
@@ -90,7 +88,7 @@ class Assurance:
         weeks = weeks_of(fold.cells)
         touched = fold.take_windows() | {(bom, pane_of(now)) for bom in weeks}
         reports = [r for r in self._reports(weeks, fold, touched, now) if r is not None]
-        alerts = self._alerts(weeks, now)
+        alerts = self._book.tell(self._checking(weeks, now=now), window=week_name(pane_of(now)), now=now)
         if self._listener is not None:
             leading = leading_bom(weeks, pane_of(now))
             of_leading = [r for r in reports if r.bom_version == leading]
@@ -104,36 +102,6 @@ class Assurance:
 
     def rows(self) -> Rows:
         return {**{n: orjson.dumps(list(said)) for n, said in self._said.items()}, **self._book.rows()}
-
-    def outcomes(self, weeks: Mapping[str, Mapping[int, Week]], *, now: datetime) -> list[Outcome]:
-        """Everything that is checked, under the BOM version that judges most now."""
-        bom = leading_bom(weeks, pane_of(now))
-        of_nobody = weeks.get("", {}).get(pane_of(now))
-        if bom is None:
-            return dead_letters(of_nobody)
-        own = dict(weeks[bom])
-        found = dead_letters(of_nobody)
-        if (current := own.get(pane_of(now))) is not None:
-            found += running_checks(current, self._rules)
-        found.append(vendor_change(_pooled(own, pane_of(now), 2), self._rules))
-        if (pane := self._looked_at(own, now)) is not None:
-            series = Series(own, pane, self._rules)
-            history = _pooled(own, pane, self._rules.pooled_weeks)
-            found += closed_checks(series, self._limits, history, self._rules)
-            for criterion in series.week.criteria():
-                found += diagnose(series.observed(criterion))
-        return found
-
-    def _looked_at(self, weeks: Mapping[int, Week], now: datetime) -> int | None:
-        """The newest closed week that has labels; without any, the newest closed one. Labels take days to come."""
-        closed = [p for p in weeks if last_closed(now, lateness=self._terms.label_wait) <= p <= last_closed(now)]
-        labelled = [p for p in closed if any(weeks[p].strata(PANEL + c) for c in weeks[p].criteria())]
-        return max(labelled or closed, default=None)
-
-    def _alerts(self, weeks: Mapping[str, Mapping[int, Week]], now: datetime) -> list[Alert]:
-        outcomes = self.outcomes(weeks, now=now)
-        bom = leading_bom(weeks, pane_of(now)) or ""
-        return self._book.tell(outcomes, window=week_name(pane_of(now)), bom_version=bom, now=now)
 
     def _reports(
         self, weeks: Mapping[str, Mapping[int, Week]], fold: Fold, touched: set[tuple[str, int]], now: datetime
@@ -165,7 +133,7 @@ class Assurance:
 
     def figures(self, weeks: Mapping[int, Week], pane: int) -> list[Figure]:
         """All figures of one week."""
-        week, pooled = weeks[pane], _pooled(weeks, pane, self._rules.pooled_weeks)
+        week, pooled = weeks[pane], last_weeks(weeks, pane, self._rules.pooled_weeks)
         served = served_figures(
             week, pooled, cap=self._limits.cap, retry_budget=self._limits.retry_budget,
             break_even=self._limits.break_even, rules=self._rules,
@@ -194,16 +162,6 @@ class Assurance:
         for name in [name for name in self._said if int(name.rsplit("|", 1)[1]) < first]:
             del self._said[name]
             self._changes[name] = None
-
-
-def leading_bom(weeks: Mapping[str, Mapping[int, Week]], pane: int) -> str | None:
-    """The BOM version that judged most in the newest week that has anything."""
-    counted = [(p, of[p].cells(USAGE)["attempts"], bom) for bom, of in weeks.items() if bom for p in of if p <= pane]
-    return max(counted)[2] if counted else None
-
-
-def _pooled(weeks: Mapping[int, Week], pane: int, n: int) -> list[Week]:
-    return [weeks[p] for p in range(pane - n + 1, pane + 1) if p in weeks]
 
 
 def _row(bom: str, pane: int) -> str:

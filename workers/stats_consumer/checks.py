@@ -47,6 +47,21 @@ _FLAG_KINDS = {
 }
 
 
+RUNNING = frozenset(
+    {
+        *_FLAG_KINDS.values(),
+        AlertKind.CACHE_DOWN,
+        AlertKind.OVER_BUDGET,
+        AlertKind.COVERAGE_LOW,
+        AlertKind.CONFLICTING_DECISION,
+        AlertKind.RESTARTS,
+        AlertKind.OPEN_ROUNDS,
+        AlertKind.VENDOR_CHANGE,
+    }
+)
+"""What is looked at while a BOM version judges, and ends with that."""
+
+
 def running_checks(week: Week, rules: Rules) -> list[Outcome]:
     """What needs no labels and no comparison: looked at in the week that is still open too."""
     return [
@@ -61,11 +76,11 @@ def running_checks(week: Week, rules: Rules) -> list[Outcome]:
 
 
 def flagged(week: Week, flag: Flag, kind: AlertKind, *, at_most: float) -> Outcome:
-    """More than this share of the attempts carry the flag."""
+    """More than this share of the attempts carry the flag, for sure: the lower bound is above it."""
     attempts, n = week.cells(USAGE)["attempts"], week.cells(FLAGS)[flag]
     if not attempts:
         return NoData(kind, {}, "attempts; none was judged")
-    if n <= at_most * attempts:
+    if not _above(n, attempts, at_most):
         return Quiet(kind, {})
     return Fires(kind, {}, f"{n} of {attempts} attempts: {flag}", {"attempts": attempts, "flagged": n})
 
@@ -109,9 +124,15 @@ def open_rounds(week: Week, rules: Rules) -> Outcome:
 def _status_share(week: Week, status: str, kind: AlertKind, at_most: float, words: str) -> Outcome:
     n = week.strata(ROUNDS).get(STATUS, {}).get(status, 0)
     ended = sum(sum(week.strata(ROUNDS).get(decision, {}).values()) for decision in Decision)
-    if n <= at_most * (ended + n):
+    if not _above(n, ended + n, at_most):
         return Quiet(kind, {})
     return Fires(kind, {}, f"{n} rounds {words}; {ended} came to their end", {"rounds": n, "ended": ended})
+
+
+def _above(x: int, n: int, limit: float) -> bool:
+    """Is the share above the limit for sure? One of ten is no news where one of twenty is expected."""
+    bound = wilson(x, n, side="lower")
+    return x > 0 and not isinstance(bound, Unavailable) and bound.lo > limit
 
 
 def dead_letters(week: Week | None) -> list[Outcome]:
@@ -211,7 +232,8 @@ def rater_drift(series: Series, rules: Rules) -> list[Outcome]:
             base = pooled(counts.get(rater, (0, 0)) for counts in before)
             change = rate_change(now, base, least=rules.rater_drop, level=0.05, min_n=10)
             found.append(_drifted(change, {"criterion": criterion, "rater": rater}, now, base))
-    return found or [NoData(AlertKind.RATER_DRIFT, {}, "gold items rated this week")]
+    kind = AlertKind.RATER_DRIFT
+    return [Quiet(kind, {}), *found] if found else [NoData(kind, {}, "gold items rated this week")]
 
 
 def _drifted(change: object, scope: dict[str, str], now: tuple[int, int], base: tuple[int, int]) -> Outcome:

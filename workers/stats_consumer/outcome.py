@@ -1,8 +1,11 @@
-"""What a check says: it fires, it is quiet, or it could not be computed. Silence is none of them."""
+"""What a check says: it fires, it is quiet, it could not be computed, or there is nothing to check any more.
+
+Silence is none of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.alerts import AlertKind
@@ -30,9 +33,23 @@ class NoData(NamedTuple):
     missing: str
 
 
-Outcome = Fires | Quiet | NoData
+class Ended(NamedTuple):
+    """``why`` it is not looked at any more."""
+
+    kind: AlertKind
+    scope: Mapping[str, str]
+    why: str
 
 
-def key_of(outcome: Outcome) -> str:
-    """As ``Alert.key``: kind and scope."""
-    return ":".join([str(outcome.kind), *(f"{name}={value}" for name, value in sorted(outcome.scope.items()))])
+Outcome = Fires | Quiet | NoData | Ended
+
+
+class Looked(NamedTuple):
+    """All checks of one BOM version; under ``""`` stands what is of none.
+
+    ``ended``: kinds that are looked at in a version that judges, and this one does not any more.
+    """
+
+    bom_version: str
+    outcomes: Sequence[Outcome]
+    ended: Collection[AlertKind] = ()

@@ -20,13 +20,14 @@ _SEVERITIES = {Severity.PAGE: "critical", Severity.TICKET: "warning", Severity.I
 
 
 def worth_telling(alert: Alert) -> bool:
-    """Firing and resolved ones, and a firing one that can no longer be computed. The topic holds the others."""
-    return alert.state is not AlertState.NO_DATA or alert.severity is not Severity.INFO
+    """What fires, and what becomes of it. The topic holds the rest: what never fired."""
+    return alert.times > 0
 
 
 def slack(alert: Alert) -> dict[str, Any]:
     """The body of an incoming webhook."""
-    scope = ", ".join(f"{name} {value}" for name, value in sorted(alert.scope.items()))
+    of = [alert.bom_version] if alert.bom_version else []
+    scope = ", ".join([*(f"{name} {value}" for name, value in sorted(alert.scope.items())), *of])
     title = f"[{alert.state}] {alert.kind}" + (f" ({scope})" if scope else "")
     lines = [f"*{title}*", alert.summary]
     if alert.state is AlertState.FIRING:
@@ -46,7 +47,7 @@ def pagerduty(alert: Alert, *, key: str) -> dict[str, Any]:
             "severity": _SEVERITIES[alert.severity],
             "timestamp": alert.at.isoformat(),
             "custom_details": alert.model_dump(
-                mode="json", include={"scope", "diagnosis", "action", "runbook", "evidence"}
+                mode="json", include={"scope", "bom_version", "diagnosis", "action", "runbook", "evidence"}
             ),
         },
     }

@@ -79,12 +79,13 @@ def alert(
     summary: str = "more drafts pass",
     severity: str = "page",
     evidence: Mapping[str, float | str | None] | None = None,
+    bom: str = "bom-1",
 ) -> Alert:
     return Alert(
-        event_id=event_id("alert", kind, state, at.isoformat(), *(scope or {}).values()), kind=AlertKind(kind),
+        event_id=event_id("alert", kind, state, at.isoformat(), bom, *(scope or {}).values()), kind=AlertKind(kind),
         state=AlertState(state), severity=Severity(severity), scope=dict(scope or {}), summary=summary,
         diagnosis="means this", action="do that", runbook=f"docs/runbook.md#{kind}", evidence=dict(evidence or {}),
-        window="2026-W49", bom_version="bom-1", since=at, at=at,
+        window="2026-W49", bom_version=bom, since=at, at=at,
     )  # fmt: skip
 
 

@@ -83,6 +83,18 @@ def test_an_alert_colours_its_own_health_alone() -> None:
     assert conditions[Health.GENERATOR] is Condition.CALM
 
 
+def test_an_alert_colours_its_own_bom_version_alone_and_one_of_no_version_all() -> None:
+    page = page_of(
+        report(figure(n=90)), report(figure(n=10), bom="bom-2"),
+        alert("lenient_judge", bom="bom-2"), alert("dead_letters", bom=""),
+    )  # fmt: skip
+    conditions = [{s.health: s.condition for s in series.sections} for series in page.series]
+    assert [of[Health.JUDGE] for of in conditions] == [Condition.UNKNOWN, Condition.ATTENTION]
+    assert [of[Health.GENERATOR] for of in conditions] == [Condition.ATTENTION, Condition.ATTENTION]
+    assert [len(page.firing_about(bom, Health.JUDGE)) for bom in ("bom-1", "bom-2")] == [0, 1]
+    assert page.several_versions
+
+
 def test_a_figure_has_moved_when_the_two_intervals_do_not_touch() -> None:
     apart, touching = figure(value=0.8, lo=0.75, hi=0.85), figure("dropped_rate", 0.5, lo=0.4, hi=0.6)
     before = figure(value=0.6, lo=0.55, hi=0.65), figure("dropped_rate", 0.65, lo=0.6, hi=0.7)
@@ -119,7 +131,7 @@ def test_the_canary_strip_counts_flips_by_day_and_run_and_injections_apart() -> 
 def test_the_example_tells_of_a_judge_that_its_vendor_changed() -> None:
     page = example_page()
     conditions = {s.health: s.condition for s in page.series[0].sections}
-    assert {"vendor_change", "served_defects_above_cap"} <= {str(a.kind) for a in page.firing()}
+    assert {"vendor_change", "served_defects_above_cap"} <= {str(a.kind) for a in page.firing}
     assert conditions[Health.JUDGE] is Condition.ATTENTION
     assert conditions[Health.RATERS] is Condition.CALM
     assert page.series[0].changes.new_generators == ("copywriter@2026-11",)

@@ -137,6 +137,16 @@ def test_several_boms_are_told_apart_and_each_has_its_own_sections() -> None:
     assert page.count("<h2>Generator health</h2>") == 2
 
 
+def test_an_alert_names_its_bom_version_where_there_are_several() -> None:
+    one, two = (
+        html(page_of(*reports, alert(bom="bom-1"))) for reports in ([report()], [report(), report(bom="bom-2")])
+    )
+    assert faults(two) == []
+    assert "more drafts pass <code>bom-1</code>" in two
+    assert "more drafts pass <code>" not in one
+    assert two.count('<p class="alarm">1 alert: lenient judge</p>') == 1  # on the card of its own version
+
+
 @pytest.mark.parametrize(("final", "word"), [(True, "Final"), (False, "Provisional")])
 def test_final_and_provisional_are_told_with_the_revision(final: bool, word: str) -> None:
     page = html(page_of(report(revision=3, final=final)))

@@ -8,7 +8,7 @@ import pytest
 
 from stats.unavailable import Unavailable
 from tests.workers.stats_consumer.said import in_week
-from tests.workers.stats_consumer.simulated import add, fired, folded, outcomes, week
+from tests.workers.stats_consumer.simulated import DIAGNOSES, add, fired, folded, outcomes, week
 from workers.stats_consumer.diagnosis import KINDS, Agreement, Observed, diagnose
 from workers.stats_consumer.outcome import Fires, NoData
 
@@ -62,9 +62,6 @@ def test_without_earlier_weeks_a_judge_below_the_band_is_still_told() -> None:
     first = Unavailable("no earlier week")
     assert fired(diagnose(Observed("c1", first, SPEC, SPEC, {}))) == {"below_band"}
     assert not [o for o in diagnose(Observed("c1", first, INSIDE, INSIDE, {})) if isinstance(o, Fires)]
-
-
-DIAGNOSES = {str(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize(

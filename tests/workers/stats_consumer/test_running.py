@@ -20,8 +20,7 @@ from schemas.errors import FatalError, SettingsError
 from schemas.message import Message
 from schemas.topics import ALERTS, DEAD_LETTERS, LABELS, TOPICS
 from tests.workers.stats_consumer.said import in_week
-from tests.workers.stats_consumer.simulated import EXAMPLE, folded, week
-from tests.workers.stats_consumer.test_diagnosis import DIAGNOSES
+from tests.workers.stats_consumer.simulated import DIAGNOSES, EXAMPLE, folded, week
 from tests.workers.stats_consumer.test_worker_dies import counted, out, wait_until_counted
 from workers.embedded.services import ChildServices
 from workers.runtime.connection import connection

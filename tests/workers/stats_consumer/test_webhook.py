@@ -11,7 +11,7 @@ import pytest
 
 from schemas.alerts import Alert, AlertKind
 from workers.stats_consumer.alert_book import AlertBook
-from workers.stats_consumer.outcome import Fires, NoData, Quiet
+from workers.stats_consumer.outcome import Fires, Looked, NoData, Quiet
 from workers.stats_consumer.webhook import Webhook, pagerduty, slack, worth_telling
 
 NOW = datetime(2026, 9, 7, tzinfo=UTC)
@@ -22,13 +22,13 @@ def alerts() -> list[Alert]:
     """One that fires, then ends."""
     book = AlertBook()
     outcomes = (Fires(KIND, {"criterion": "c1"}, "more <b> pass", {"x": 1.0}), Quiet(KIND, {"criterion": "c1"}))
-    return [a for o in outcomes for a in book.tell([o], window="w", bom_version="b", now=NOW)]
+    return [a for o in outcomes for a in book.tell([Looked("b", [o])], window="w", now=NOW)]
 
 
 def test_slack_gets_what_it_means_and_where_to_read_on_with_markup_made_harmless() -> None:
     text = slack(alerts()[0])["text"]
     assert text.startswith(
-        "*[firing] lenient_judge (criterion c1)*\nmore &lt;b&gt; pass\nMost likely: the judge became"
+        "*[firing] lenient_judge (criterion c1, b)*\nmore &lt;b&gt; pass\nMost likely: the judge became"
     )
     assert text.endswith("docs/runbook.md#lenient_judge")
 
@@ -36,13 +36,16 @@ def test_slack_gets_what_it_means_and_where_to_read_on_with_markup_made_harmless
 def test_pagerduty_joins_trigger_and_resolve_by_one_key() -> None:
     fired, ended = (pagerduty(alert, key="k") for alert in alerts())
     assert (fired["event_action"], ended["event_action"]) == ("trigger", "resolve")
-    assert fired["dedup_key"] == ended["dedup_key"] == "lenient_judge:criterion=c1"
+    assert fired["dedup_key"] == ended["dedup_key"] == "lenient_judge:b:criterion=c1"
     assert (fired["routing_key"], fired["payload"]["severity"]) == ("k", "critical")
 
 
 def test_what_never_fired_and_has_no_data_wakes_nobody() -> None:
-    (alert,) = AlertBook().tell([NoData(KIND, {}, "labels")], window="w", bom_version="b", now=NOW)
-    assert not worth_telling(alert)
+    book = AlertBook()
+    (blind,) = book.tell([Looked("b", [NoData(KIND, {}, "labels")])], window="w", now=NOW)
+    (well,) = book.tell([Looked("b", [Quiet(KIND, {})])], window="w", now=NOW)
+    assert not worth_telling(blind)
+    assert not worth_telling(well)
 
 
 async def posted(statuses: list[int], *, pauses: int = 2) -> tuple[list[dict[str, str]], int]:
