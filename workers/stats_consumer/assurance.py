@@ -21,7 +21,7 @@ from workers.stats_consumer.audit_check import audit_figures, hedging_figures
 from workers.stats_consumer.band_check import band_checks, band_figures
 from workers.stats_consumer.calibration import calibration_figures
 from workers.stats_consumer.checking import Checking, last_weeks, leading_bom
-from workers.stats_consumer.checks import Limits
+from workers.stats_consumer.closed_checks import Limits
 from workers.stats_consumer.figure import value
 from workers.stats_consumer.fold import Fold, Rows
 from workers.stats_consumer.generator_health import generator_figures

@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
+from workers.stats_consumer.canary_check import vendor_change
 from workers.stats_consumer.cells import PANEL, USAGE
-from workers.stats_consumer.checks import (
-    RUNNING,
-    Limits,
-    closed_checks,
-    dead_letters,
-    running_checks,
-    vendor_change,
-)
+from workers.stats_consumer.closed_checks import Limits, closed_checks
 from workers.stats_consumer.diagnosis import diagnose
 from workers.stats_consumer.observing import Series
 from workers.stats_consumer.outcome import Looked, Outcome
 from workers.stats_consumer.rules import Rules
+from workers.stats_consumer.running_checks import RUNNING, dead_letters, running_checks
 from workers.stats_consumer.week import Week
 from workers.stats_consumer.weeks import last_closed, pane_of
 

@@ -30,9 +30,9 @@ from workers.stats_consumer.attempts import (
     attempt_marks,
     decision_marks,
 )
+from workers.stats_consumer.canary_check import canary_key, canary_marks, was_counted
 from workers.stats_consumer.cells import (
     ABANDONED,
-    CANARY,
     CONFLICT,
     DEAD_LETTERS,
     RESTARTED,
@@ -211,17 +211,9 @@ class Fold:
         pane = pane_of(run.ended_at)
         if self._is_late(pane):
             return
-        day = run.ended_at.date().isoformat()
-        key = (run.bom_version, CANARY, EVERYTHING, day, pane)
-        said = self._cells.counts.get(CellKey(*key), {})
-        if any(cell.startswith(f"run|{run.event_id}|") for cell in said):
-            return
-        baseline = "" if run.baseline_flip_rate is None else repr(run.baseline_flip_rate)
-        marks = [(key, f"run|{run.event_id}|{baseline}|{run.threshold_reason or ''}", 1)]
-        for v in run.verdicts:
-            outcome = "flipped" if v.flipped else "same" if v.label.decided else "undecided"
-            marks.append((key, f"{'injection' if v.injection else 'item'}|{outcome}|{v.criterion_id}|{v.item_id}", 1))
-        self._add(marks)
+        key = canary_key(run, pane=pane)
+        if not was_counted(run, self._cells.counts.get(CellKey(*key), {})):
+            self._add(canary_marks(run, key))
 
     def _restate(self, round_: Round, status: str | None) -> None:
         """Count the round's status anew, and that of the item's other rounds, which a later one outdates."""

@@ -13,7 +13,7 @@ from workers.bom import load_bom, read_files
 from workers.bom.example import example_bom
 from workers.stats_consumer.assurance import Terms
 from workers.stats_consumer.checking import Checking
-from workers.stats_consumer.checks import Limits
+from workers.stats_consumer.closed_checks import Limits
 from workers.stats_consumer.diagnosis import KINDS
 from workers.stats_consumer.fold import Fold
 from workers.stats_consumer.outcome import Fires, Looked, Outcome

@@ -10,10 +10,10 @@ from tests.workers.stats_consumer.said import attempt, in_week
 from tests.workers.stats_consumer.simulated import DIAGNOSES, add, fired, folded, looked, week
 from workers.stats_consumer.alert_book import AlertBook
 from workers.stats_consumer.checking import judging_now, leading_bom
-from workers.stats_consumer.checks import RUNNING, running_checks
 from workers.stats_consumer.fold import Fold
 from workers.stats_consumer.outcome import Looked, NoData
 from workers.stats_consumer.rules import DEFAULT_RULES
+from workers.stats_consumer.running_checks import RUNNING, running_checks
 from workers.stats_consumer.week import weeks_of
 from workers.stats_consumer.weeks import pane_of
 
