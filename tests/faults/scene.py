@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -21,7 +22,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from schemas.topics import DEAD_LETTERS, DRAFTS, TELEMETRY, TOPICS, VERDICTS, Topic
 from tests.faults.checker import Findings, check, most_common, read
 from tests.services.process import ROOT
+from workers.proof.claims import claims
+from workers.proof.gather import gather
 from workers.runtime.connection import Connection
+from workers.runtime.naming import Names
 from workers.runtime.topic_admin import copies, topic_admin
 from workers.runtime.topic_plan import plan, wanted
 
@@ -138,6 +142,12 @@ class Scene:
                 if drafts and fates >= (drafts if goal is None else min(goal, drafts)):
                     found = await self.check()
         return found
+
+    async def contradictions(self) -> list[str]:
+        """What `assay prove` finds: the workers' own reading of their topics, beside the checker's."""
+        kafka, group = Connection(tuple(self.kafka.split(","))), f"{self.prefix}judge"
+        ledger, kept = await gather(kafka, Names(self.prefix), group=group, read=lambda n: None)
+        return [line for claim in claims(ledger, kept, now=datetime.now(UTC)) for line in claim.broken]
 
     async def until_more_verdicts(self, more: int, *, timeout_s: float = 60.0) -> None:
         """Wait for so many records more on verdicts, looking often: what is in flight then, is in flight still."""

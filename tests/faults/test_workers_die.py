@@ -34,6 +34,7 @@ async def test_kill_9_four_times(scene: Scene) -> None:
     found = await scene.until_answered()
     assert found.wrong == [], most_common(found)
     assert found.decisions == 3 * ITEMS
+    assert await scene.contradictions() == []
     # At most what was in flight at each kill, and what had finished since the last commit 100 ms before.
     assert found.repeated <= 4 * 300
 
@@ -74,5 +75,6 @@ async def test_a_handler_that_fails_for_some_records_stops_none_of_the_others(sc
     scene.start()
     found = await scene.until_answered()
     assert found.dead_letters == published // 53
+    assert await scene.contradictions() == []
     # A round whose last attempt never passes the handler has no decision; the checker asks only for answered ones.
     assert found.wrong == [], most_common(found)

@@ -19,6 +19,7 @@ from workers.cli import (
     judge,
     labels,
     plan,
+    prove,
     publish,
     replay,
     report,
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 
 GROUPS = (
-    demo, run, publish, tail, trace, replay, judge, conformance, bom, canary, sample, labels, report, control,
+    demo, run, publish, tail, trace, prove, replay, judge, conformance, bom, canary, sample, labels, report, control,
     topics, dlq, settings, plan, simulate,
 )  # fmt: skip
 

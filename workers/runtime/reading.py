@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaClient, AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from schemas.errors import DependencyUnavailable
@@ -100,6 +101,30 @@ async def read_at(
         if not records or records[0].offset != offset:
             return Gone(uri, "compaction has removed it, a newer record has its key")
         return records[0]
+
+
+async def beginnings(kafka: Connection, topics: Iterable[str]) -> dict[TopicPartition, int]:
+    """The oldest offset that each partition of these topics (full names) keeps. Raises DependencyUnavailable."""
+    async with _consumer(kafka) as consumer:
+        found: dict[TopicPartition, int] = await consumer.beginning_offsets(await partitions_of(kafka, topics))
+        return found
+
+
+async def committed_by(kafka: Connection, group: str, topic: str) -> dict[int, int]:
+    """What a group has finished of a topic (full name): partition -> committed offset, where there is one.
+
+    Asks the coordinator and joins nothing. Raises DependencyUnavailable when Kafka does not answer.
+    """
+    partitions = await partitions_of(kafka, [topic])
+    client = AIOKafkaAdminClient(**kafka.options())
+    try:
+        await client.start()
+        found = await client.list_consumer_group_offsets(group, partitions=partitions)
+    except KafkaError as error:
+        raise DependencyUnavailable(no_kafka(kafka, error)) from error
+    finally:
+        await client.close()
+    return {partition.partition: at.offset for partition, at in found.items() if at.offset >= 0}
 
 
 @asynccontextmanager

@@ -69,6 +69,15 @@ def test_a_draft_is_published_served_and_traced(env: Mapping[str, str]) -> None:
     assert (nobody.code, nobody.one_line) == (1, "no record of item 'nobody' on the topics")
 
 
+def test_the_topics_prove_what_was_done(env: Mapping[str, str]) -> None:
+    proved = assay("prove", "--json", env=env)
+    document = json.loads(proved.said)
+    assert (proved.code, document["holds"], proved.noted) == (0, True, "")
+    assert {claim["claim"]: claim["checked"] for claim in document["claims"]}["shown was passed"] >= 1
+    shown = assay("prove", env=env)
+    assert (shown.code, shown.said.splitlines()[-1]) == (0, "Every claim holds.")
+
+
 def test_a_second_up_on_embedded_services_does_not_start_and_leaves_the_first_one_alone(
     env: Mapping[str, str], running: Up
 ) -> None:
