@@ -17,7 +17,7 @@ from rich.text import Text
 from schemas.decisions import Decision
 from workers.bom.example import example_bom
 from workers.cli.context import clear_errors, settings_of
-from workers.cli.output import Exit, console, notes, print_json
+from workers.cli.output import Exit, console, counted, notes, print_json
 from workers.cli.trace import render
 from workers.embedded.items import demo_items, poison_records
 from workers.local.demo import Board, Demo
@@ -57,7 +57,7 @@ def demo(
         print_json(_document(board, took_s))
     else:
         _show(board, took_s, log)
-    if not board.first_pass_done:
+    if not board.first_pass_done or any(claim.broken for claim in board.claims):
         raise typer.Exit(int(Exit.FOUND))
 
 
@@ -93,11 +93,18 @@ def _show(board: Board, took_s: float, log: str) -> None:
         f"Published once more, {board.second_pass} drafts got {board.cached_verdicts} verdicts from the cache.",
         highlight=False,
     )
+    console.print(_proved(board), highlight=False)
     if (item := _instructive(board)) is not None:
         console.print()
         console.print(Panel(render(tell(item, board.seen)), title="one item, attempt by attempt", title_align="left"))
     console.print(_next_steps(board), highlight=False, markup=False)
     notes.print(f"the workers' log: {log}", style="dim")
+
+
+def _proved(board: Board) -> str:
+    contradicted = sum(len(claim.broken) for claim in board.claims)
+    checks = counted(sum(claim.checked for claim in board.claims), "check")
+    return f"From the topics alone (assay prove): {checks} of six claims, {counted(contradicted, 'contradiction')}."
 
 
 def _instructive(board: Board) -> str | None:
@@ -136,5 +143,6 @@ def _document(board: Board, took_s: float) -> dict[str, Any]:
         "drafts_judged": board.attempts,
         "model_calls": board.model_calls,
         "second_pass": {"drafts": board.second_pass, "cached_verdicts": board.cached_verdicts},
+        "proved": {claim.name: {"checked": claim.checked, "contradicted": len(claim.broken)} for claim in board.claims},
         "seconds": round(took_s, 1),
     }

@@ -17,6 +17,8 @@ from workers.embedded.generator import revise
 from workers.embedded.items import DemoItem, PoisonRecord
 from workers.local.producer_loop import ProducerLoop
 from workers.local.stage import Stage
+from workers.proof.claims import Claim, claims
+from workers.proof.gather import gather
 from workers.runtime.records import InRecord, OutRecord
 from workers.trace.collect import seen_in
 from workers.trace.story import Seen
@@ -40,6 +42,7 @@ class Board:
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)
     seen: list[Seen] = field(default_factory=list)
     last: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
 
     def strata(self) -> Counter[str]:
         return Counter(str(decision.decision) for decision in self.decisions.values())
@@ -69,7 +72,14 @@ class Demo:
         self._second_pass_began = _now()
         again = [draft for draft in first if not self.board.decisions[draft.item_id].causes]
         await loop.run(again, lambda: self.board.second_pass >= len(again))
+        self.board.claims = await self._proved()
         return self.board
+
+    async def _proved(self) -> list[Claim]:
+        """What the topics alone say of all this."""
+        kafka, names, group = self._stage.kafka, self._stage.names, f"{self._stage.settings.group_prefix}judge"
+        ledger, kept = await gather(kafka, names, group=group, read=lambda _: None)
+        return claims(ledger, kept, now=_now())
 
     async def _publish_poison(self) -> None:
         topic = self._stage.names.full(DRAFTS)
