@@ -118,6 +118,7 @@ class RelativeCosts(Strict):
 
 class Hitl(Strict):
     weekly_sample: Annotated[int, Field(ge=0)] = 300
+    weekly_pairs: Annotated[int, Field(ge=0)] = 20  # revised rounds of which the first two drafts are labelled
     raters_per_item: Annotated[int, Field(ge=1)] = 3
     strata: tuple[str, ...] = ("served_first_pass", "served_after_revision", "dropped")
     oversample: tuple[str, ...] = ()

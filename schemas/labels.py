@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -18,6 +19,7 @@ class TaskKind(StrEnum):
     SAMPLE = "sample"
     GOLD = "gold"
     AUDIT = "audit"  # a uniform draw from what was served, for PPI
+    PAIR = "pair"  # first draft or first revision of a round that went into revision, for the persistence of misses
 
 
 class LabelTask(Emitted):
@@ -91,8 +93,30 @@ class HumanLabel(ItemMessage):
         return self
 
 
+class Fit(StrEnum):
+    """How a label stands to the guidelines that its task was asked under."""
+
+    FITS = "fits"
+    UNKNOWN_CLAUSE = "unknown_clause"  # it names a clause that they do not have
+    OTHER_GUIDELINES = "other_guidelines"  # it was given under another version of them
+
+
+def fit_of(given: str, clause: str | None, *, asked: str, clauses: Collection[str]) -> Fit:
+    """``given``, ``asked``: guideline versions of label and task; ``clauses``: ids of the latter.
+
+    Where the sample says neither (``asked`` or ``clauses`` empty) nothing can be held against a label.
+    """
+    if asked and given != asked:
+        return Fit.OTHER_GUIDELINES
+    return Fit.UNKNOWN_CLAUSE if clause and clauses and clause not in clauses else Fit.FITS
+
+
 class SampledItem(Emitted):
-    """What the sampling knows of a task and raters must not: on a topic of its own, never on label-tasks."""
+    """What the sampling knows of a task and raters must not: on a topic of its own, never on label-tasks.
+
+    ``guideline_version`` and ``guideline_clauses`` are those of the guidelines that the task is asked under: labels are
+    read against them for as long as the record is kept, whatever BOM is in use then.
+    """
 
     ce_type: ClassVar[str] = "assay.sampled_item.v1"
 
@@ -112,4 +136,6 @@ class SampledItem(Emitted):
     judge_clauses: dict[str, str] = Field(default_factory=dict)  # criterion -> the clause the judge failed it for
     judge_confidence: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)  # of its label
     audit_labels: dict[str, str] = Field(default_factory=dict)  # criterion -> the audit judge's label, if it was asked
+    guideline_version: str = ""
+    guideline_clauses: tuple[Name, ...] = ()
     sampled_at: UtcTime

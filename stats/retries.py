@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from stats.checks import StatsInputError, choice, count, real, share, successes
+from stats.checks import StatsInputError, choice, count, real, share
 from stats.proportions import Side, wilson
 from stats.sequences import bernoulli_confidence_sequence
-from stats.unavailable import Number, Unavailable, ratio
+from stats.unavailable import Number, Unavailable
 
 Decision = Literal["lower", "keep", "pool"]
 
@@ -170,13 +170,14 @@ def persistence_from_catch_then_miss(p_catch_miss: float, miss: float) -> Number
     return 1 - p / (m * (1 - m)) if 0 < m < 1 else Unavailable("the judge misses all or nothing")
 
 
-def persistence_from_miss_after_catch(missed: int, pairs: int, miss: float) -> Number:
-    """The same from pairs whose first bad draft was caught, all that a gate lets happen: P = (1 - rho) m.
+def persistence_from_miss_after_catch(p_missed: float, miss: float) -> Number:
+    """The same from the share missed among pairs whose first bad draft was caught, all that a gate lets happen.
 
-    >>> round(persistence_from_miss_after_catch(10, 200, 0.1), 2)
+    P(miss | caught before) = (1 - rho) m holds for a first draft and its revision; a later draft has been caught more
+    often, and such items are more often those that are always caught.
+
+    >>> persistence_from_miss_after_catch(0.05, 0.1)
     0.5
     """
-    m, share_missed = share("miss", miss), ratio(successes("missed", missed, pairs), pairs, "no caught draft")
-    if isinstance(share_missed, Unavailable):
-        return share_missed
-    return 1 - share_missed / m if 0 < m < 1 else Unavailable("the judge misses all or nothing")
+    p, m = share("p_missed", p_missed), share("miss", miss)
+    return 1 - p / m if 0 < m < 1 else Unavailable("the judge misses all or nothing")

@@ -92,9 +92,9 @@ def test_both_estimators_find_the_persistence_that_made_the_pairs(rho):
     both = rho * m + (1 - rho) * m * m
     assert persistence_from_double_miss(both, m) == pytest.approx(rho)
     assert persistence_from_catch_then_miss((1 - rho) * m * (1 - m), m) == pytest.approx(rho)
-    assert persistence_from_miss_after_catch(round(1000 * (1 - rho) * m), 1000, m) == pytest.approx(rho)
+    assert persistence_from_miss_after_catch((1 - rho) * m, m) == pytest.approx(rho)
     assert isinstance(persistence_from_double_miss(1.0, 1.0), Unavailable)
-    assert isinstance(persistence_from_miss_after_catch(0, 0, m), Unavailable)
+    assert isinstance(persistence_from_miss_after_catch(0.0, 0.0), Unavailable)
 
 
 def test_a_fallback_lowers_break_even_and_a_better_one_ends_it():

@@ -12,18 +12,20 @@ from typing import Annotated, NamedTuple
 import typer
 from rich.table import Table
 
+from schemas.bom import Bom
 from schemas.errors import SettingsError
-from schemas.labels import HumanLabel, LabelStage, LabelTask, SampledItem, TaskKind
+from schemas.labels import Fit, HumanLabel, LabelStage, LabelTask, SampledItem, TaskKind
 from schemas.topics import LABEL_TASKS, LABELS, SAMPLES
 from stats.proportions import Proportion
 from stats.unavailable import Number, Unavailable, jsonable
-from workers.cli.context import clear_errors, cluster_settings
+from workers.cli.context import bom_of, clear_errors, cluster_settings
 from workers.cli.output import Exit, console, notes, print_json
+from workers.hitl.editions import editions_of
 from workers.hitl.files import FileFormat, criteria_of, read_rows, write_tasks
 from workers.hitl.label_studio import labelling_config
 from workers.hitl.life import Life, Stage
 from workers.hitl.merging import merged, newest
-from workers.hitl.rating import Agreement, agreement, gold_accuracy, lives
+from workers.hitl.rating import Agreement, agreement, fits, gold_accuracy, lives
 from workers.hitl.records import messages_of, publish
 from workers.hitl.rows import Key, Problem, to_label
 from workers.runtime.connection import connection
@@ -34,6 +36,7 @@ from workers.runtime.settings import Settings
 labels_app = typer.Typer(name="labels", help="Tasks out to raters, labels back in.", no_args_is_help=True)
 
 _SHOWN = 20
+_OTHER_GUIDELINES = "were given under other guidelines than their task's: they wait for an adjudicator"
 _OPEN = (Stage.UNLABELLED, Stage.ONE_VOTE, Stage.DOUBLE_ANNOTATED, Stage.NEEDS_ADJUDICATION)
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -54,6 +57,7 @@ class Imported(NamedTuple):
     new: int
     corrected: int
     unchanged: int
+    other_guidelines: int  # of new and corrected: given under another version than their task was asked under
     problems: list[Problem]
 
 
@@ -90,19 +94,26 @@ def export(
 def import_(
     file: Annotated[Path, typer.Argument(help="Labels: JSONL, CSV, or a Label Studio export.")],
     as_format: Kind = None,
+    bom: Annotated[
+        Path | None,
+        typer.Option("--bom", help="BOM whose guidelines hold the clauses; default: ASSAY_BOM."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a file's labels. The same labels again change nothing; other words are corrections.
 
-    A bad row is refused with its place, field and remedy, the others are imported, and the command ends with 1.
+    A bad row, such as one that names a clause the guidelines lack, is refused with its place, field, value and remedy;
+    the others are imported, and the command ends with 1.
     """
     with clear_errors():
-        raw = _read(file)
-        done = asyncio.run(_import(raw, as_format or FileFormat.of(file.name), cluster_settings(), datetime.now(UTC)))
+        raw, kind = _read(file), as_format or FileFormat.of(file.name)
+        done = asyncio.run(_import(raw, kind, bom_of(bom), cluster_settings(), datetime.now(UTC)))
     if as_json:
         print_json({**done._asdict(), "problems": [problem._asdict() for problem in done.problems]})
     else:
         console.print(f"{done.new} new, {done.corrected} corrected, {done.unchanged} unchanged", highlight=False)
+        if done.other_guidelines:
+            console.print(f"{done.other_guidelines} {_OTHER_GUIDELINES}", highlight=False)
         for where, field, what in done.problems[:_SHOWN]:
             notes.print(escaped(f"{where}: {field}: {what}"), style="red", markup=False, highlight=False)
         if len(done.problems) > _SHOWN:
@@ -117,15 +128,19 @@ def status(as_json: AsJson = False) -> None:
         known = asyncio.run(_known(cluster_settings()))
     found = lives(known.tasks.values(), known.labels)
     agreements = {criterion: _agreement(criterion, found, known) for criterion in criteria_of(known.tasks.values())}
-    votes = [vote for vote in newest(known.labels).values() if vote.stage is LabelStage.VOTE]
+    words = newest(known.labels).values()
+    votes = [vote for vote in words if vote.stage is LabelStage.VOTE]
+    fit = fits(words, known.tasks, known.sampled)
     accuracy = gold_accuracy(votes, known.sampled)
     stages = Counter(life.stage for life in found.values())
     extra = sum(len(life.extra) for life in found.values())
     if as_json:
         numbers = {"agreement": agreements, "gold_accuracy": accuracy, "stages": {s: stages[s] for s in Stage}}
-        print_json(jsonable({**numbers, "extra_votes": extra, "tasks": len(known.tasks)}))
+        found_fits = {str(one): fit[one] for one in Fit}
+        print_json(jsonable({**numbers, "labels": found_fits, "extra_votes": extra, "tasks": len(known.tasks)}))
     else:
         _show(agreements, accuracy, stages, extra)
+        _show_misfits(fit)
 
 
 async def _known(settings: Settings) -> Known:
@@ -144,13 +159,14 @@ async def _known(settings: Settings) -> Known:
     return known
 
 
-async def _import(raw: bytes, kind: FileFormat, settings: Settings, now: datetime) -> Imported:
+async def _import(raw: bytes, kind: FileFormat, bom: Bom, settings: Settings, now: datetime) -> Imported:
     known = await _known(settings)
+    editions = editions_of(bom, known.sampled.values())
     on_record, given = newest(known.labels), dict[Key, HumanLabel]()
     out: list[HumanLabel] = []
     unchanged, problems = 0, list[Problem]()
     for row in read_rows(raw, kind):
-        label = row if isinstance(row, Problem) else to_label(row, known.tasks, now=now)
+        label = row if isinstance(row, Problem) else to_label(row, known.tasks, editions, now=now)
         if isinstance(label, Problem):
             problems.append(label)
             continue
@@ -166,7 +182,8 @@ async def _import(raw: bytes, kind: FileFormat, settings: Settings, now: datetim
             out.append(new)
     await publish(connection(settings), Names(settings.topic_prefix), out, max_bytes=settings.max_message_bytes, at=now)
     corrected = sum(label.version > 0 for label in out)
-    return Imported(len(out) - corrected, corrected, unchanged, problems)
+    others = sum(label.guideline_version != known.tasks[label.task_id].guideline_version for label in out)
+    return Imported(len(out) - corrected, corrected, unchanged, others, problems)
 
 
 def _agreement(criterion: str, found: dict[tuple[str, str], Life], known: Known) -> Agreement:
@@ -223,6 +240,17 @@ def _show(
     console.print(", ".join(f"{stage} {stages[stage]}" for stage in Stage), highlight=False)
     if extra:
         console.print(f"{extra} extra votes are kept and not counted: enough raters had voted before", highlight=False)
+
+
+def _show_misfits(fit: Counter[Fit]) -> None:
+    if fit[Fit.OTHER_GUIDELINES]:
+        console.print(f"{fit[Fit.OTHER_GUIDELINES]} labels {_OTHER_GUIDELINES}", highlight=False)
+    if fit[Fit.UNKNOWN_CLAUSE]:
+        console.print(
+            f"{fit[Fit.UNKNOWN_CLAUSE]} labels name a clause that their guidelines lack: their votes count, their "
+            "clauses do not; correct them",
+            highlight=False,
+        )
 
 
 def _shown(value: Number) -> str:

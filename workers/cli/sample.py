@@ -18,10 +18,11 @@ from schemas.topics import LABEL_TASKS, SAMPLES, TELEMETRY
 from workers.bom.labelled_set import GOLD_SET, LabelledItem, read_labelled_set
 from workers.cli.context import bom_of, clear_errors, cluster_settings
 from workers.cli.output import Exit, console, fail, notes, print_json
-from workers.hitl.drawing import CellCount, Drawn, cell_sizes, draw_audit, draw_week
+from workers.hitl.drawing import CellCount, Drawn, cell_sizes, draw_audit, draw_pairs, draw_week, revised
 from workers.hitl.population import Population, Week, strata_of
 from workers.hitl.records import drafts_of, messages_of, publish
-from workers.hitl.tasks import Asked, ask, ask_gold, shuffled, task_id
+from workers.hitl.seeking import Attempts, Sought
+from workers.hitl.tasks import Asked, ask, ask_gold, shuffled
 from workers.runtime.connection import Connection, connection
 from workers.runtime.naming import Names
 from workers.runtime.printable import escaped
@@ -33,10 +34,19 @@ def register(app: typer.Typer) -> None:
     app.command()(sample)
 
 
-class Outcome(NamedTuple):
+class Draw(NamedTuple):
+    """What one draw of the week is: the charter's cells, the audit and the pairs, and the gold items beside them."""
+
     cells: list[CellCount]
     audit: int
-    gold: int
+    revised: int  # rounds that went into revision
+    pairs: int  # of those, drawn
+    drawn: list[Drawn]
+    gold: list[Asked]
+
+
+class Outcome(NamedTuple):
+    draw: Draw
     before: int  # tasks of the week that were published by an earlier run
     published: int
     gone: list[Gone]
@@ -52,9 +62,10 @@ def sample(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cells; publish nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Draw the charter's weekly sample from the decisions of a week and publish one blind task an item.
+    """Draw the charter's weekly sample from the decisions of a week and publish one blind task a draft.
 
-    A repeat draws the same items and publishes what is missing. Ends with 1 where a drawn draft's record is gone.
+    Beside it the charter's pairs: first draft and revision of a few rounds, which tell whether misses repeat. A repeat
+    draws the same items and publishes what is missing. Ends with 1 where a drawn draft's record is gone.
     """
     with clear_errors():
         judged, chosen, now = bom_of(bom), Week.named(week), datetime.now(UTC)
@@ -92,8 +103,30 @@ async def _sample(
     dry_run: bool,
     now: datetime,
 ) -> Outcome:
-    kafka, names, hitl = connection(settings), Names(settings.topic_prefix), bom.charter.hitl
-    population, weeks = Population(week, strata_of(hitl.strata)), set[str]()
+    kafka, names = connection(settings), Names(settings.topic_prefix)
+    population = await _population(kafka, names, bom, week)
+    audit, gold_items = sizes
+    draw = _draw(population, bom, audit, ask_gold(gold, gold_items, bom, week, now=now))
+    if dry_run:
+        return Outcome(draw, 0, 0, [], 0)
+    sought, halves = await _sought(kafka, names, draw.drawn)
+    before, sampled = await _drawn_before(kafka, names, week)
+    ids = {one.task_id(week) for one in sought} | {one.task.task_id for one in draw.gold}
+    if moved := len(sampled - ids):
+        return Outcome(draw, len(before), 0, [], moved)
+    missing = [one for one in sought if one.task_id(week) not in before]
+    drafts = await drafts_of(kafka, names, missing)
+    asked = [one for one in draw.gold if one.task.task_id not in before]
+    for one, draft in zip(missing, drafts, strict=True):
+        if not isinstance(draft, Gone):
+            asked.append(ask(one, draft, bom, week, now=now))
+    await _publish(kafka, names, asked, settings, now)
+    gone = [*halves, *(draft for draft in drafts if isinstance(draft, Gone))]
+    return Outcome(draw, len(before), len(asked), gone, 0)
+
+
+async def _population(kafka: Connection, names: Names, bom: Bom, week: Week) -> Population:
+    population, weeks = Population(week, strata_of(bom.charter.hitl.strata)), set[str]()
     async for message in messages_of(kafka, names, TELEMETRY):
         population.take(message)
         if isinstance(message, ItemDecision):
@@ -101,25 +134,23 @@ async def _sample(
     if not population.decisions:
         there = f"telemetry has those of {', '.join(sorted(weeks)[-8:])}" if weeks else "telemetry has none at all"
         fail(f"no decision of {week.name} in the charter's strata; {there}", Exit.FOUND)
+    return population
+
+
+def _draw(population: Population, bom: Bom, audit: int, gold: list[Asked]) -> Draw:
+    hitl = bom.charter.hitl
     cells = cell_sizes(population, oversample=hitl.oversample, size=hitl.weekly_sample)
-    drawn = draw_week(population, cells, oversample=hitl.oversample) + draw_audit(population, sizes[0])
-    known = ask_gold(gold, sizes[1], bom, week, now=now)
-    audits = len(drawn) - sum(cell.size for cell in cells)
-    if dry_run:
-        return Outcome(cells, audits, len(known), 0, 0, [], 0)
-    before, sampled = await _drawn_before(kafka, names, week)
-    ids = {_id(one, week) for one in drawn} | {one.task.task_id for one in known}
-    if moved := len(sampled - ids):
-        return Outcome(cells, audits, len(known), len(before), 0, [], moved)
-    missing = [one for one in drawn if _id(one, week) not in before]
-    drafts = await drafts_of(kafka, names, [one.decision for one in missing])
-    asked = [one for one in known if one.task.task_id not in before]
-    for one, draft in zip(missing, drafts, strict=True):
-        if not isinstance(draft, Gone):
-            asked.append(ask(one, draft, population.said(one.decision), bom, week, now=now))
-    await _publish(kafka, names, asked, settings, now)
-    gone = [draft for draft in drafts if isinstance(draft, Gone)]
-    return Outcome(cells, audits, len(known), len(before), len(asked), gone, 0)
+    sample = draw_week(population, cells, oversample=hitl.oversample)
+    audited, pairs = draw_audit(population, audit), draw_pairs(population, hitl.weekly_pairs)
+    return Draw(cells, len(audited), len(revised(population)), len(pairs), [*sample, *audited, *pairs], gold)
+
+
+async def _sought(kafka: Connection, names: Names, drawn: list[Drawn]) -> tuple[list[Sought], list[Gone]]:
+    """Telemetry a second time, of the drawn items alone: what was said of a whole week would not fit into memory."""
+    attempts, keys = Attempts(drawn), {one.decision.key().encode() for one in drawn}
+    async for message in messages_of(kafka, names, TELEMETRY, keys=keys):
+        attempts.take(message)
+    return attempts.sought(drawn)
 
 
 async def _drawn_before(kafka: Connection, names: Names, week: Week) -> tuple[set[str], set[str]]:
@@ -141,19 +172,17 @@ async def _publish(kafka: Connection, names: Names, asked: list[Asked], settings
     await publish(kafka, names, messages, max_bytes=settings.max_message_bytes, at=now)
 
 
-def _id(one: Drawn, week: Week) -> str:
-    return task_id(week, one.kind, one.decision.event_id, one.decision.judged_sha256)
-
-
 def _show(week: str, outcome: Outcome, *, dry_run: bool) -> None:
     table = Table(title=f"sample of {week}", title_justify="left")
     for column in ("stratum", "slice", "decided", "drawn", "inclusion probability"):
         table.add_column(column)
-    for cell, population, size in outcome.cells:
+    draw = outcome.draw
+    for cell, population, size in draw.cells:
         share = f"{size / population:.4f}"
         table.add_row(cell.stratum, escaped(cell.slice_name) or "-", str(population), str(size), share)
     console.print(table)
-    console.print(f"audit draw {outcome.audit}, gold items {outcome.gold}", highlight=False)
+    console.print(f"pairs: first draft and revision of {draw.pairs} of {draw.revised} revised rounds", highlight=False)
+    console.print(f"audit draw {draw.audit}, gold items {len(draw.gold)}", highlight=False)
     if dry_run:
         console.print("dry run: nothing was published")
         return
@@ -172,6 +201,7 @@ def _show(week: str, outcome: Outcome, *, dry_run: bool) -> None:
 
 
 def _document(week: str, outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
+    draw = outcome.draw
     return {
         "week": week,
         "dry_run": dry_run,
@@ -183,10 +213,15 @@ def _document(week: str, outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
                 "drawn": size,
                 "inclusion_probability": size / population,
             }
-            for cell, population, size in outcome.cells
+            for cell, population, size in draw.cells
         ],
-        "audit": outcome.audit,
-        "gold": outcome.gold,
+        "pairs": {
+            "population": draw.revised,
+            "drawn": draw.pairs,
+            "inclusion_probability": draw.pairs / draw.revised if draw.pairs else None,
+        },
+        "audit": draw.audit,
+        "gold": len(draw.gold),
         "published": outcome.published,
         "before": outcome.before,
         "not_in_this_draw": outcome.moved,

@@ -102,6 +102,17 @@ def draw_audit(population: Population, size: int) -> list[Drawn]:
     return _draw(served, size, TaskKind.AUDIT, population.week)
 
 
+def draw_pairs(population: Population, size: int) -> list[Drawn]:
+    """A uniform draw from the rounds that went into revision, independent of the others: each stands for its first
+    draft and that draft's revision, which people label both (S2 6.2)."""
+    return _draw(revised(population), size, TaskKind.PAIR, population.week)
+
+
+def revised(population: Population) -> list[ItemDecision]:
+    """The rounds that were decided on a later draft than the first."""
+    return [decision for decision in population.decisions.values() if decision.attempt > 0]
+
+
 def _draw(members: Sequence[ItemDecision], size: int, kind: TaskKind, week: Week) -> list[Drawn]:
     if not size or not members:
         return []

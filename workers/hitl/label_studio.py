@@ -83,7 +83,7 @@ def _rows(where: str, data: dict[str, Any], annotation: Any) -> Iterator[Row | P
         "labelled_at": annotation.get("created_at"),
     }
     for criterion, fields in answers.items():
-        yield Row(where, {**common, "criterion_id": criterion, **fields})
+        yield Row(f"{where}, {criterion[:64]}", {**common, "criterion_id": criterion, **fields})
 
 
 def _answer(region: Any) -> tuple[str, str, str] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from schemas.labels import HumanLabel, HumanVote, LabelTask, SampledItem, TaskKind
+from schemas.labels import Fit, HumanLabel, HumanVote, LabelTask, SampledItem, TaskKind, fit_of
 from stats.agreement import RetestAgreement, retest_agreement
 from stats.alpha import alpha_bootstrap, krippendorff_alpha
 from stats.kappa import cohen_kappa_labels
@@ -48,6 +49,22 @@ def lives(tasks: Iterable[LabelTask], labels: Sequence[HumanLabel]) -> dict[tupl
         for task in tasks
         for criterion in task.criteria
     }
+
+
+def fits(
+    labels: Iterable[HumanLabel], tasks: Mapping[str, LabelTask], sampled: Mapping[str, SampledItem]
+) -> Counter[Fit]:
+    """How many labels fit the guidelines of their task. Raters' tools write to the topic too, and nobody checks there.
+
+    ``labels``: the newest of each rater; those taken back, and those of no known task, are passed over.
+    """
+    counted: Counter[Fit] = Counter()
+    for label in labels:
+        if not label.retracted and (task := tasks.get(label.task_id)) is not None:
+            item = sampled.get(label.task_id)
+            clauses = item.guideline_clauses if item else ()
+            counted[fit_of(label.guideline_version, label.clause, asked=task.guideline_version, clauses=clauses)] += 1
+    return counted
 
 
 def agreement(units: Sequence[Sequence[HumanLabel]], *, seed: int = 0) -> Agreement:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 
 from schemas.codec import decode, encode
-from schemas.decisions import ItemDecision
 from schemas.drafts import Draft
 from schemas.errors import BadMessage
 from schemas.headers import CE_TYPE, header, headers_for
@@ -15,6 +14,7 @@ from schemas.ids import event_id
 from schemas.labels import HumanLabel
 from schemas.message import Emitted, Message
 from schemas.topics import DRAFTS, Topic
+from workers.hitl.seeking import Sought
 from workers.runtime.connection import Connection
 from workers.runtime.naming import Names
 from workers.runtime.producing import ConfirmedProducer
@@ -25,11 +25,16 @@ _AT_ONCE = 8
 _BATCH = 200
 
 
-async def messages_of(kafka: Connection, names: Names, *topics: Topic) -> AsyncIterator[Message]:
-    """Every readable message that the topics hold now. Raises DependencyUnavailable."""
+async def messages_of(
+    kafka: Connection, names: Names, *topics: Topic, keys: Collection[bytes] | None = None
+) -> AsyncIterator[Message]:
+    """Every readable message that the topics hold now, of these record keys (None: of all).
+
+    Raises DependencyUnavailable.
+    """
     async for record in read_to_end(kafka, [names.full(topic) for topic in topics]):
         topic = names.topic(record.topic)
-        if topic is None:
+        if topic is None or (keys is not None and record.key not in keys):
             continue
         try:
             yield decode(topic, record.value, ce_type=header(record.headers, CE_TYPE)).message
@@ -37,15 +42,15 @@ async def messages_of(kafka: Connection, names: Names, *topics: Topic) -> AsyncI
             continue  # whoever reads for a living dead-letters it
 
 
-async def drafts_of(kafka: Connection, names: Names, decisions: Sequence[ItemDecision]) -> list[Draft | Gone]:
-    """The draft that each decision was made on, in their order; or why it is gone. Raises DependencyUnavailable."""
+async def drafts_of(kafka: Connection, names: Names, sought: Sequence[Sought]) -> list[Draft | Gone]:
+    """The drafts that are sought, in their order; or why one is gone. Raises DependencyUnavailable."""
     room = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(decision: ItemDecision) -> Draft | Gone:
+    async def one(wanted: Sought) -> Draft | Gone:
         async with room:
-            return await _draft(kafka, names, decision)
+            return await _draft(kafka, names, wanted)
 
-    return list(await asyncio.gather(*map(one, decisions)))
+    return list(await asyncio.gather(*map(one, sought)))
 
 
 async def publish(
@@ -62,8 +67,8 @@ async def publish(
         await producer.stop()
 
 
-async def _draft(kafka: Connection, names: Names, decision: ItemDecision) -> Draft | Gone:
-    uri = decision.draft_uri
+async def _draft(kafka: Connection, names: Names, wanted: Sought) -> Draft | Gone:
+    uri = wanted.draft_uri
     topic, _, place = uri.removeprefix("kafka://").partition("/")
     partition, _, offset = place.partition("/")
     if topic != names.full(DRAFTS) or not (partition.isdigit() and offset.isdigit()):
@@ -75,7 +80,7 @@ async def _draft(kafka: Connection, names: Names, decision: ItemDecision) -> Dra
         draft = decode(DRAFTS, record.value, ce_type=header(record.headers, CE_TYPE)).message
     except BadMessage:
         return Gone(uri, "the record there is no draft")
-    if not isinstance(draft, Draft) or draft.judged_sha256 != decision.judged_sha256:
+    if not isinstance(draft, Draft) or draft.judged_sha256 != wanted.judged_sha256:
         return Gone(uri, "the record there is another draft than the one that was judged")
     return draft
 

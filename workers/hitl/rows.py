@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from schemas.labels import HumanLabel, LabelStage, LabelTask
+from workers.hitl.editions import Editions, misfit
 
 COLUMNS = (
     "task_id", "criterion_id", "rater_id", "vote", "rationale", "failure_mode", "clause", "stage", "guideline_version",
@@ -32,8 +33,11 @@ class Problem(NamedTuple):
     what: str
 
 
-def to_label(row: Row, tasks: Mapping[str, LabelTask], *, now: datetime) -> HumanLabel | Problem:
-    """A label of version 0 (``merging`` gives it its own), of the task's guideline version unless the row names one."""
+def to_label(row: Row, tasks: Mapping[str, LabelTask], editions: Editions, *, now: datetime) -> HumanLabel | Problem:
+    """A label of version 0 (``merging`` gives it its own), of the task's guideline version unless the row names one.
+
+    Its clause must be one of that version's: ``editions`` has them all.
+    """
     given = {name: value for name, value in row.fields.items() if value not in (None, "")}
     if unknown := sorted(given.keys() - set(COLUMNS)):
         return Problem(row.where, unknown[0][:40], f"unknown; a row has {', '.join(COLUMNS)}")
@@ -45,7 +49,10 @@ def to_label(row: Row, tasks: Mapping[str, LabelTask], *, now: datetime) -> Huma
         return Problem(row.where, "task_id", "no such task on label-tasks; export the open tasks again")
     if given["criterion_id"] not in task.criteria:
         return Problem(row.where, "criterion_id", f"not asked by this task; it asks {', '.join(task.criteria)}")
-    return _validated(row, {"guideline_version": task.guideline_version, "labelled_at": now, **given}, task)
+    label = _validated(row, {"guideline_version": task.guideline_version, "labelled_at": now, **given}, task)
+    if isinstance(label, Problem) or (found := misfit(label, editions)) is None:
+        return label
+    return Problem(row.where, found.field, found.what)
 
 
 def _validated(row: Row, given: Mapping[str, Any], task: LabelTask) -> HumanLabel | Problem:

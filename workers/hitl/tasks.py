@@ -14,8 +14,8 @@ from schemas.labels import HumanVote, LabelTask, SampledItem, TaskKind
 from stats.sampling import BottomK, draw
 from stats.unavailable import Unavailable
 from workers.bom.labelled_set import LabelledItem
-from workers.hitl.drawing import Drawn
-from workers.hitl.population import Said, Week
+from workers.hitl.population import Week
+from workers.hitl.seeking import Sought
 
 
 class Asked(NamedTuple):
@@ -25,32 +25,29 @@ class Asked(NamedTuple):
     sampled: SampledItem
 
 
-def task_id(week: Week, kind: TaskKind, cause: str, judged_sha256: str) -> str:
-    """The same draw of the same draft has the same id, however often it is repeated."""
-    return event_id("label_task", week.name, kind, cause, judged_sha256)
-
-
-def ask(drawn: Drawn, draft: Draft, said: Said, bom: Bom, week: Week, *, now: datetime) -> Asked:
-    """The task for a drawn item; ``draft`` is the very draft that was decided on."""
-    decision = drawn.decision
-    task = _task(draft, task_id(week, drawn.kind, decision.event_id, decision.judged_sha256), bom, week, now=now)
+def ask(sought: Sought, draft: Draft, bom: Bom, week: Week, *, now: datetime) -> Asked:
+    """The task for a drawn item; ``draft`` is the very draft that was sought."""
+    decision, said = sought.drawn.decision, sought.said
+    task = _task(draft, sought.task_id(week), bom, week, now=now)
     sampled = SampledItem(
         item_id=decision.item_id,
         event_id=event_id("sampled_item", task.task_id),
         task_id=task.task_id,
-        kind=drawn.kind,
+        kind=sought.drawn.kind,
         week=week.name,
         round_id=decision.round_id,
-        attempt=decision.attempt,
+        attempt=sought.attempt,
         stratum=decision.decision,
         slices=decision.slices,
-        inclusion_probability=drawn.inclusion,
-        bom_version=decision.bom_version,
-        judged_sha256=decision.judged_sha256,
+        inclusion_probability=sought.drawn.inclusion,
+        bom_version=sought.bom_version,
+        judged_sha256=sought.judged_sha256,
         judge_labels=dict(said.labels),
         judge_clauses=dict(said.clauses),
         judge_confidence=dict(said.confidence),
         audit_labels=dict(said.audit),
+        guideline_version=bom.guideline_version,
+        guideline_clauses=tuple(bom.clauses),
         sampled_at=now,
     )
     return Asked(task, sampled)
@@ -72,7 +69,8 @@ def ask_gold(items: Sequence[LabelledItem], size: int, bom: Bom, week: Week, *, 
 def _gold(item: LabelledItem, inclusion: float, bom: Bom, week: Week, *, now: datetime) -> Asked:
     draft = item.as_draft()
     cause = event_id("gold_item", item.item_id)
-    task = _task(draft, task_id(week, TaskKind.GOLD, cause, draft.judged_sha256), bom, week, now=now)
+    id_ = event_id("label_task", week.name, TaskKind.GOLD, cause, draft.judged_sha256)
+    task = _task(draft, id_, bom, week, now=now)
     sampled = SampledItem(
         item_id=item.item_id,
         event_id=event_id("sampled_item", task.task_id),
@@ -86,6 +84,8 @@ def _gold(item: LabelledItem, inclusion: float, bom: Bom, week: Week, *, now: da
         gold_votes={criterion: HumanVote(vote) for criterion, vote in item.expected.items()},
         bom_version=bom.version,
         judged_sha256=draft.judged_sha256,
+        guideline_version=bom.guideline_version,
+        guideline_clauses=tuple(bom.clauses),
         sampled_at=now,
     )
     return Asked(task, sampled)

@@ -139,6 +139,11 @@ ASKS: dict[Health, tuple[Ask, ...]] = {
             "gold", "Known answers that raters got right", "", ("gold_accuracy",), Drawn.INTERVALS,
             axis="share of gold items", empty="no gold item was rated",
         ),
+        Ask(
+            "fit", "Labels that do not fit their task's guidelines",
+            "Votes of other guidelines wait for an adjudicator; a clause that there is not counts as none.",
+            ("unknown_clause_rate", "other_guidelines_rate"), empty="no labels of this week have come",
+        ),
         Ask("chance", "Agreement beyond chance", "", ("krippendorff_alpha", "fleiss_kappa")),
     ),
 }  # fmt: skip

@@ -26,6 +26,8 @@ _NAMES = {
     "served_defect_cap": "cap of the charter", "break_even_defect_rate": "break-even", "cached_rate": "cached verdicts",
     "cost_unknown_rate": "attempts of unknown cost", "reasoning_agreement": "RA-", "specificity": "Spec",
     "recall": "Rec", "specificity_in_production": "Spec in production", "recall_in_production": "Rec in production",
+    "unknown_clause_rate": "labels that name an unknown clause",
+    "other_guidelines_rate": "labels given under other guidelines",
     "marginal_step": "defects of the last retry", "agreement_leave_one_out": "leave-one-out agreement",
 }  # fmt: skip
 _SCOPE_ORDER = ("criterion", "metric", "slice", "generator", "rater", "stratum", "attempt", "cause")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from schemas.labels import Fit
 from schemas.reports import Figure, Health
 from stats.agreement import fleiss_kappa
 from stats.alignment import AlignmentCounts, alignment_from_counts
@@ -16,7 +17,7 @@ from stats.alpha import AlphaState
 from stats.prevalence import rogan_gladen
 from stats.unavailable import Number, Unavailable
 from stats.verdicts import FAIL, PASS
-from workers.stats_consumer.cells import GOLD, PANEL, PanelItem
+from workers.stats_consumer.cells import GOLD, LABELS, PANEL, PanelItem
 from workers.stats_consumer.figure import share, value
 from workers.stats_consumer.units import reference
 from workers.stats_consumer.week import Week
@@ -62,6 +63,7 @@ def agreement_figures(week: Week) -> Iterator[Figure]:
         panel = week.panel(criterion)
         yield from _raters(panel, criterion)
         yield from _gold(week, criterion)
+        yield from _fit(week, criterion)
         yield _prior(week, criterion, panel)
 
 
@@ -155,6 +157,14 @@ def _gold(week: Week, criterion: str) -> Iterator[Figure]:
         yield share(
             _R, "gold_accuracy", right, n, of="gold items rated", scope={"rater": rater, "criterion": criterion}
         )
+
+
+def _fit(week: Week, criterion: str) -> Iterator[Figure]:
+    """Labels that were not checked at the door: what they name, and by which guidelines they were given."""
+    fits = Counter(week.strata(LABELS).get(criterion, {}))
+    scope = {"criterion": criterion}
+    for fit, name in ((Fit.UNKNOWN_CLAUSE, "unknown_clause_rate"), (Fit.OTHER_GUIDELINES, "other_guidelines_rate")):
+        yield share(_R, name, fits[fit], fits.total(), of="labels", scope=scope)
 
 
 def _prior(week: Week, criterion: str, panel: Panel) -> Figure:

@@ -24,7 +24,9 @@ ITEMS = "#items"  # what people said of a sampled item as a whole, per stratum
 AUDIT = "#audit"  # the same for the uniform audit draw
 PANEL = "#panel:"  # + criterion: one pattern of judge, raters, weight
 ATTRIBUTION = "#attribution"  # criterion|how a defect came into the post-revision stratum
-PAIRS = "#pairs"  # criterion|judge on one draft|judge on the next, both bad for people
+PAIRS = "#pairs"  # criterion, judge's word on the revision, weight: after a catch, both drafts bad for people
+FIRST_DRAFTS = "#first_drafts"  # criterion, judge's word, weight: of first drafts that are bad for people
+LABELS = "#labels"  # stratum = criterion; how labels stand to the guidelines of their task
 CALIBRATION = "#calibration"  # criterion|stated confidence in thousandths|right or wrong
 AUDITED = "#audited"  # the audit judge's word on a served draft as a whole, of all that it saw
 PPI = "#ppi"  # the same of drafts that people saw too: audit judge|people

@@ -5,12 +5,13 @@ A unit is counted anew when somebody looks at the counts and not at each of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from schemas.labels import HumanLabel
+from schemas.labels import HumanLabel, TaskKind
 from workers.stats_consumer.cells import Mark
-from workers.stats_consumer.units import Sample, Unit, marks_of
+from workers.stats_consumer.unit_marks import marks_of
+from workers.stats_consumer.units import Sample, Unit
 
 Failed = Mapping[int, tuple[str, ...]]
 """Attempt -> the criteria it failed."""
@@ -53,7 +54,7 @@ class Units:
     def catch_up(self) -> None:
         """Count anew what has changed since the last time."""
         stale, self._stale = self._stale, {}
-        followers = {follower.task_id: None for task_id in stale if (follower := self._sibling(task_id, 1))}
+        followers = {revision: None for task_id in stale if (revision := self._revision(task_id))}
         for task_id in stale:
             unit = self.by_task[task_id]
             if unit.sample is not None:
@@ -61,7 +62,7 @@ class Units:
         for task_id in stale | followers:
             unit = self.by_task[task_id]
             self._add(unit.marks, -1)
-            unit.marks = marks_of(unit, self._sibling(task_id, -1), watched=self._watched)
+            unit.marks = marks_of(unit, self._first_of_pair(task_id), watched=self._watched)
             self._add(unit.marks, 1)
             self.touched.add(task_id)
 
@@ -97,16 +98,26 @@ class Units:
                     del self._tasks_of_round[unit.sample.round_id]
         return gone
 
-    def _sibling(self, task_id: str, step: int) -> Unit | None:
-        """The unit of the same round's draft that many attempts later."""
+    def _revision(self, task_id: str) -> str | None:
+        """The task of a pair's second draft, given its first; the sample may have asked for that draft already."""
         sample = self.by_task[task_id].sample
-        tasks = self._tasks_of_round.get(sample.round_id, ()) if sample else ()
-        if sample is None or len(tasks) < 2:
+        if sample is None or sample.kind != TaskKind.PAIR or sample.attempt > 0:
             return None
-        for other_id in sorted(tasks):
-            other = self.by_task[other_id].sample
-            if other and (other.attempt, other.kind) == (sample.attempt + step, sample.kind):
-                return self.by_task[other_id]
+        return self._in_round(sample.round_id, 1, (TaskKind.PAIR, TaskKind.SAMPLE))
+
+    def _first_of_pair(self, task_id: str) -> Unit | None:
+        """The unit of a pair's first draft, given its second."""
+        sample = self.by_task[task_id].sample
+        if sample is None or sample.attempt != 1 or sample.kind not in (TaskKind.PAIR, TaskKind.SAMPLE):
+            return None
+        first = self._in_round(sample.round_id, 0, (TaskKind.PAIR,))
+        return self.by_task[first] if first else None
+
+    def _in_round(self, round_id: str, attempt: int, kinds: Sequence[TaskKind]) -> str | None:
+        for task_id in sorted(self._tasks_of_round.get(round_id, ())):
+            sample = self.by_task[task_id].sample
+            if sample and sample.attempt == attempt and sample.kind in kinds:
+                return task_id
         return None
 
 

@@ -257,7 +257,7 @@ class Fold:
 
     def _cell_value(self, key: Key | CellKey) -> bytes | None:
         at = self._cells.counts.get(CellKey(*key))
-        return orjson.dumps(at) if at else None
+        return orjson.dumps(at, option=orjson.OPT_SORT_KEYS) if at else None  # the same bytes in any order of arrival
 
     def _meta(self) -> bytes:
         return orjson.dumps([self.final_through, self.unmatched, sorted(self.late.items())])

@@ -11,12 +11,12 @@ import orjson
 from schemas.decisions import Decision
 from schemas.reports import Figure, Health
 from stats.proportions import wilson
-from stats.retries import MarginalStep, marginal_step, persistence_from_miss_after_catch
+from stats.retries import MarginalStep, marginal_step
 from stats.stratified import Stratum, stratified_estimate
 from stats.unavailable import Number, Unavailable
-from workers.stats_consumer.agreement import confusion
-from workers.stats_consumer.cells import ATTRIBUTION, AUDIT, ITEMS, PAIRS
+from workers.stats_consumer.cells import ATTRIBUTION, AUDIT, ITEMS
 from workers.stats_consumer.figure import share, value
+from workers.stats_consumer.persistence import persistence_figures
 from workers.stats_consumer.rules import Rules
 from workers.stats_consumer.week import Week
 
@@ -121,7 +121,8 @@ def served_figures(
     defects, n = sum(r.defects for r in audited), sum(r.n for r in audited)
     missing = "labels of the uniform audit draw; none has come yet"
     yield share(_S, "audited_defect_rate", defects, n, of="audited served items", missing=missing)
-    yield from _origins(pooled, rules)
+    yield from _origins(pooled)
+    yield from persistence_figures(pooled, rules)
 
 
 def _break_even(rows: Sequence[Labelled], retry_budget: int, break_even: float | None) -> Iterator[Figure]:
@@ -142,32 +143,14 @@ def _break_even(rows: Sequence[Labelled], retry_budget: int, break_even: float |
         )
 
 
-def _origins(weeks: Sequence[Week], rules: Rules) -> Iterator[Figure]:
-    """Where post-revision defects come from, and how persistent the judge's misses are."""
+def _origins(weeks: Sequence[Week]) -> Iterator[Figure]:
+    """Where post-revision defects come from."""
     origins: Counter[str] = Counter()
-    pairs: Counter[str] = Counter()
     for week in weeks:
         origins.update(week.cells(ATTRIBUTION))
-        pairs.update(week.cells(PAIRS))
     total = origins.total()
     for how in ("caught_then_missed", "never_failed", "unknown"):
         n = sum(times for cell, times in origins.items() if cell.endswith(f"|{how}"))
         yield share(
             _S, how, n, total, of="defects found after revision", missing="post-revision defects; none found yet"
         )
-    for criterion in sorted({c for week in weeks for c in week.criteria()}):
-        yield value(_S, "miss_persistence", _rho(weeks, pairs, criterion, rules), scope={"criterion": criterion})
-
-
-def _rho(weeks: Sequence[Week], pairs: Counter[str], criterion: str, rules: Rules) -> Number:
-    seen = {cell: n for cell, n in pairs.items() if cell.startswith(f"{criterion}|fail|")}
-    n = sum(seen.values())
-    if n < rules.min_pairs:
-        return Unavailable(
-            f"{rules.min_pairs - n} more items with a caught bad draft and a bad next one, both labelled"
-        )
-    known = confusion([row for week in weeks for row in week.panel(criterion)])
-    if not known.fails:
-        return Unavailable("labelled human fails")
-    miss = (known.fails - known.caught) / known.fails
-    return persistence_from_miss_after_catch(seen.get(f"{criterion}|fail|pass", 0), n, miss)

@@ -68,7 +68,9 @@ def row(rater: str, vote: str = "pass", **more: object) -> dict[str, object]:
 def test_a_label_studio_export_is_imported_once_however_often_it_comes(scene: Scene):
     first = scene.run("import", str(EXPORT), "--json")
     assert first.exit_code == 0, first.output
-    assert json.loads(first.stdout) == {"new": 6, "corrected": 0, "unchanged": 0, "problems": []}
+    assert json.loads(first.stdout) == {
+        "new": 6, "corrected": 0, "unchanged": 0, "other_guidelines": 0, "problems": [],
+    }  # fmt: skip
     assert json.loads(scene.run("import", str(EXPORT), "--json").stdout)["unchanged"] == 6
     assert len(scene.on_topic()) == 6
 
@@ -81,6 +83,24 @@ def test_bad_rows_are_named_the_others_imported_and_the_exit_code_is_one(scene: 
     assert "2 new" in done.output
     assert "line 2: rationale: a fail needs a rationale" in done.output
     assert {label.rater_id for label in scene.on_topic()} == {"r-1", "r-3"}
+
+
+def test_a_clause_that_the_guidelines_lack_is_refused_with_the_nearest_ones(scene: Scene):
+    fail = {"vote": "fail", "rationale": "the figure is not on the sheet"}
+    done = scene.import_rows(row("r-1", **fail, clause="g-1.1"), row("r-2", **fail, clause="G-1.1"))
+    ((_, field, what),) = [problem.values() for problem in done["problems"]]  # type: ignore[attr-defined]
+    assert field == "clause"
+    assert what.startswith("'g-1.1' is no clause of guidelines ")
+    assert "; nearest: G-1.1, " in what
+    assert [label.rater_id for label in scene.on_topic()] == ["r-2"]
+
+
+def test_a_guideline_version_that_nobody_has_is_refused(scene: Scene):
+    done = scene.import_rows(row("r-1", guideline_version="1999.1"))
+    (problem,) = done["problems"]  # type: ignore[misc]
+    assert problem["field"] == "guideline_version"
+    assert "'1999.1' is no known version (" in problem["what"]
+    assert scene.on_topic() == []
 
 
 def test_a_correction_has_a_higher_version_and_a_rater_says_one_thing_a_file(scene: Scene):

@@ -15,6 +15,7 @@ from schemas.labels import LabelTask, SampledItem, TaskKind
 from schemas.topics import DRAFTS, LABEL_TASKS, SAMPLES, TELEMETRY
 from tests.workers.canary.specimens import BOM_FOLDER
 from tests.workers.hitl.specimens import decision, draft
+from tests.workers.stats_consumer.said import attempt
 from workers.cli.main import app
 from workers.embedded.services import ChildServices
 from workers.hitl.records import messages_of
@@ -43,6 +44,23 @@ class Scene:
         strata = (Decision.SERVED_FIRST_PASS, Decision.DROPPED)
         decisions = [decision(k, strata[k % 2], uri=f"kafka://{drafts}/0/{k}") for k in range(10)]
         await publish_all(self.kafka, self.names, decisions, max_bytes=1_000_000, at=AT)
+
+    async def fill_revised(self) -> None:
+        """One more item, whose first draft was revised."""
+        first = draft(20).model_copy(update={"text": "The first draft of it."})
+        producer = ConfirmedProducer(self.kafka, max_message_bytes=1_000_000)
+        await producer.start()
+        await producer.produce([draft_record(one, self.names, source="/test", at=AT) for one in (first, draft(20))])
+        await producer.stop()
+        uris = [f"kafka://{self.names.full(DRAFTS)}/0/{offset}" for offset in (9, 10)]
+        decided = decision(20, Decision.SERVED_AFTER_REVISION, attempt=1, uri=uris[1])
+        records = [
+            attempt(decided.item_id, number, at=AT).model_copy(
+                update={"round_id": decided.round_id, "draft_uri": uri, "judged_sha256": judged}
+            )
+            for number, (uri, judged) in enumerate(zip(uris, (first.judged_sha256, decided.judged_sha256), strict=True))
+        ]
+        await publish_all(self.kafka, self.names, [*records, decided], max_bytes=1_000_000, at=AT)
 
     def run(self, *arguments: str) -> Result:
         return CliRunner().invoke(app, ["sample", *arguments], env=self.env)
@@ -87,6 +105,17 @@ def test_ten_of_the_boms_gold_items_are_mixed_in_with_their_answers_beside_them(
     gold = [one for one in scene.sampled() if one.kind is TaskKind.GOLD]
     assert len(gold) == 10
     assert all(one.gold_votes for one in gold)
+
+
+def test_a_pair_is_the_first_draft_and_the_revision_of_a_round(scene: Scene):
+    """The sample asks for the revision already, which was decided on: the pair adds the first draft."""
+    asyncio.run(scene.fill_revised())
+    told = json.loads(scene.run("--week", "2026-W48", "--gold-items", "0", "--json").stdout)
+    assert told["pairs"] == {"population": 1, "drawn": 1, "inclusion_probability": 1.0}
+    of_round = [one for one in scene.sampled() if one.item_id == "sku-20"]
+    assert sorted((str(one.kind), one.attempt) for one in of_round) == [("pair", 0), ("sample", 1)]
+    texts = {task.text for task in scene.tasks() if task.item_id == "sku-20"}
+    assert texts == {"The first draft of it.", draft(20).text}
 
 
 def test_another_draw_of_a_drawn_week_is_refused(scene: Scene):

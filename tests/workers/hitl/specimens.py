@@ -28,6 +28,7 @@ def decision(
     stratum: Decision = Decision.SERVED_FIRST_PASS,
     *slices: str,
     at: datetime = AT,
+    attempt: int = 0,
     uri: str = "kafka://assay.drafts/0/0",
 ) -> ItemDecision:
     one = draft(k)
@@ -36,7 +37,7 @@ def decision(
         event_id=event_id("item_decision", k),
         round_id=event_id("round", k),
         decision=stratum,
-        attempt=0,
+        attempt=attempt,
         text_sha256=one.text_sha256,
         judged_sha256=one.judged_sha256,
         draft_uri=uri,

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from schemas.decisions import Decision
 from schemas.errors import BomError, SettingsError
 from schemas.labels import TaskKind
-from schemas.verdict_space import Cause, Label
-from schemas.verdicts import CriterionVerdict, Served
 from tests.workers.hitl.specimens import AT, STRATA, WEEK, decision, population
-from tests.workers.stats_consumer.said import attempt
-from workers.hitl.drawing import Cell, allocate, cell_sizes, draw_audit, draw_week
-from workers.hitl.population import NOTHING_SAID, Population, Week, strata_of
+from workers.hitl.drawing import Cell, allocate, cell_sizes, draw_audit, draw_pairs, draw_week
+from workers.hitl.population import Population, Week, strata_of
 
 FIRST, REVISED, DROPPED = Decision.SERVED_FIRST_PASS, Decision.SERVED_AFTER_REVISION, Decision.DROPPED
 NEW = ("new_item",)
@@ -74,6 +71,18 @@ def test_the_audit_draw_is_uniform_over_what_was_served_and_another_draw_than_th
     assert 86 <= first <= 114  # hypergeometric: 100 expected, standard deviation 3.9; 14 is 3.6 of them
 
 
+def test_pairs_are_a_uniform_draw_from_what_was_revised_whatever_became_of_it():
+    rounds = [decision(k, FIRST) for k in range(50)]
+    rounds += [decision(k, (REVISED, DROPPED)[k % 2], attempt=1 + k % 3) for k in range(50, 130)]
+    drawn = draw_pairs(population(*rounds), 20)
+    assert len({one.decision.round_id for one in drawn}) == 20
+    assert {(one.kind, one.inclusion) for one in drawn} == {(TaskKind.PAIR, 20 / 80)}
+    assert all(one.decision.attempt > 0 for one in drawn)
+    assert drawn == draw_pairs(population(*rounds[::-1]), 20)
+    assert {one.inclusion for one in draw_pairs(population(*rounds), 500)} == {1.0}
+    assert draw_pairs(population(*rounds), 0) == draw_pairs(population(*rounds[:50]), 20) == []
+
+
 @given(
     st.integers(0, 400),
     st.dictionaries(st.sampled_from("abcdef"), st.tuples(st.integers(1, 100), st.floats(0.1, 10)), min_size=1),
@@ -117,21 +126,3 @@ def test_a_week_is_monday_to_monday():
 def test_a_stratum_that_is_none_is_refused():
     with pytest.raises(BomError, match=r"hitl\.strata: 'served'"):
         strata_of(["served"])
-
-
-def test_a_sample_remembers_what_judges_said_of_the_very_draft():
-    decided = decision(1, Decision.SERVED_FIRST_PASS)
-    served = Served(label_probability=0.93)
-    verdicts = (
-        CriterionVerdict(criterion_id="c1", label=Label.PASS, judge="m", served=served),
-        CriterionVerdict(criterion_id="c2", label=Label.FAIL, judge="m", guideline_clause="G-2.1"),
-        CriterionVerdict(criterion_id="c3", label=Label.ABSTAIN, cause=Cause.TIMEOUT, judge="m", served=served),
-    )
-    record = attempt(decided.item_id, at=decided.decided_at, bom=decided.bom_version, audit={"c1": "fail"})
-    judged = {"round_id": decided.round_id, "judged_sha256": decided.judged_sha256, "verdicts": verdicts}
-    drawn_from = population(decided)
-    assert drawn_from.said(decided) == NOTHING_SAID
-    drawn_from.take(record.model_copy(update=judged))
-    assert drawn_from.said(decided) == (
-        {"c1": "pass", "c2": "fail", "c3": "abstain"}, {"c2": "G-2.1"}, {"c1": 0.93}, {"c1": "fail"},
-    )  # fmt: skip

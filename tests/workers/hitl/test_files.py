@@ -23,12 +23,13 @@ DATA = Path(__file__).parents[2] / "data"
 NOW = datetime(2026, 12, 7, 12, tzinfo=UTC)
 TASKS = {task.task_id: task for task in (asked(7).task, asked(8).task)}
 ONE = asked(7).task
+EDITIONS = {ONE.guideline_version: ("G-1.1", "G-1.2", "G-2.1"), "2025.4": ("G-1.1", "G-7.7")}
 VOTE = {"task_id": ONE.task_id, "criterion_id": "c1_spec_accuracy", "rater_id": "r-1", "vote": "pass"}
 
 
 def labels(raw: bytes, kind: FileFormat) -> list[HumanLabel | Problem]:
     rows = read_rows(raw, kind)
-    return [row if isinstance(row, Problem) else to_label(row, TASKS, now=NOW) for row in rows]
+    return [row if isinstance(row, Problem) else to_label(row, TASKS, EDITIONS, now=NOW) for row in rows]
 
 
 def test_the_labelling_interface_is_the_one_that_label_studio_validated():
@@ -54,9 +55,9 @@ def test_a_label_studio_export_gives_its_votes_and_leaves_skipped_annotations_ou
 
 def test_the_clause_of_a_fail_comes_back_from_every_kind_of_file():
     raw = (DATA / "label_studio_export.json").read_bytes().replace(b"__failure_mode", b"__clause")
-    first = labels(raw, FileFormat.LABEL_STUDIO)[0]
+    first = labels(raw.replace(b"wrong_number", b"G-1.1"), FileFormat.LABEL_STUDIO)[0]
     assert isinstance(first, HumanLabel)
-    assert (first.clause, first.failure_mode) == ("wrong_number", None)
+    assert (first.clause, first.failure_mode) == ("G-1.1", None)
     row = json.dumps({**VOTE, "clause": " G-1.1 "}).encode()
     assert [one.clause for one in labels(row, FileFormat.JSONL) if isinstance(one, HumanLabel)] == ["G-1.1"]
 
@@ -171,6 +172,42 @@ def test_the_ending_decides_the_format():
 
 
 def test_a_row_without_a_guideline_version_has_its_tasks():
-    label = to_label(Row("line 1", VOTE), TASKS, now=NOW)
+    label = to_label(Row("line 1", VOTE), TASKS, EDITIONS, now=NOW)
     assert isinstance(label, HumanLabel)
     assert (label.guideline_version, label.labelled_at, label.version) == (ONE.guideline_version, NOW, 0)
+
+
+def test_a_clause_that_the_guidelines_lack_is_refused_from_every_kind_of_file():
+    export = (DATA / "label_studio_export.json").read_bytes().replace(b"__failure_mode", b"__clause")
+    row = {**VOTE, "vote": "fail", "rationale": "the sheet says 40 cm", "clause": "g-1.1"}
+    table = ",".join(row) + "\n" + ",".join(row.values())
+    for raw, kind, where, value in (
+        (export, FileFormat.LABEL_STUDIO, "task 1, annotation 1, c1_spec_accuracy", "wrong_number"),
+        (json.dumps(row).encode(), FileFormat.JSONL, "line 1", "g-1.1"),
+        (table.encode(), FileFormat.CSV, "line 2", "g-1.1"),
+    ):
+        first = labels(raw, kind)[0]
+        assert isinstance(first, Problem)
+        assert (first.where, first.field) == (where, "clause")
+        assert first.what.startswith(f"'{value}' is no clause of guidelines {ONE.guideline_version}; nearest: G-1.1, ")
+
+
+def test_a_label_is_held_against_the_guidelines_it_was_given_under():
+    """G-7.7 was dropped since 2025.4: who labelled under that version may name it, who labelled under today's not."""
+    fail = {**VOTE, "vote": "fail", "rationale": "too long", "clause": "G-7.7"}
+    then = to_label(Row("line 1", {**fail, "guideline_version": "2025.4"}), TASKS, EDITIONS, now=NOW)
+    assert isinstance(then, HumanLabel)
+    assert (then.clause, then.guideline_version) == ("G-7.7", "2025.4")
+    today = to_label(Row("line 1", fail), TASKS, EDITIONS, now=NOW)
+    assert isinstance(today, Problem)
+    assert today.field == "clause"
+
+
+def test_guidelines_that_nobody_has_are_refused_whatever_was_voted():
+    for more in ({}, {"vote": "fail", "rationale": "r", "clause": "G-1.1"}):
+        refused = to_label(Row("line 1", {**VOTE, **more, "guideline_version": "1" * 500}), TASKS, EDITIONS, now=NOW)
+        assert isinstance(refused, Problem)
+        assert refused.field == "guideline_version"
+        assert f"{'1' * 64}' is no known version (2025.4, {ONE.guideline_version})" in refused.what
+        assert "--bom" in refused.what
+        assert len(refused.what) < 250

@@ -9,7 +9,7 @@ from tests.workers.canary.specimens import example_bom
 from tests.workers.hitl.specimens import AT, WEEK, decision, draft
 from workers.bom.labelled_set import LabelledItem
 from workers.hitl.drawing import Drawn
-from workers.hitl.population import Said
+from workers.hitl.seeking import Said, Sought
 from workers.hitl.tasks import Asked, ask, ask_gold, shuffled
 
 BOM = example_bom()
@@ -20,9 +20,11 @@ SHOWN = {
 }  # fmt: skip
 
 
-def asked(k: int = 7, kind: TaskKind = TaskKind.SAMPLE) -> Asked:
+def asked(k: int = 7, kind: TaskKind = TaskKind.SAMPLE, attempt: int = 0) -> Asked:
     drawn = Drawn(decision(k, Decision.DROPPED, "new_item"), kind, 0.125)
-    return ask(drawn, draft(k), SAID, BOM, WEEK, now=AT)
+    d = drawn.decision
+    sought = Sought(drawn, attempt, d.draft_uri, d.judged_sha256, d.bom_version, SAID)
+    return ask(sought, draft(k), BOM, WEEK, now=AT)
 
 
 def gold() -> Asked:
@@ -31,7 +33,7 @@ def gold() -> Asked:
 
 
 def test_no_verdict_model_vote_stratum_or_known_answer_is_in_a_task():
-    for one in (asked(), asked(kind=TaskKind.AUDIT), gold()):
+    for one in (asked(), asked(kind=TaskKind.AUDIT), asked(kind=TaskKind.PAIR, attempt=1), gold()):
         assert set(LabelTask.model_fields) == SHOWN  # a new field is looked at here before raters see it
         raw = encode(one.task).decode().lower()
         for told in (
@@ -41,6 +43,7 @@ def test_no_verdict_model_vote_stratum_or_known_answer_is_in_a_task():
             "new_item",
             "gold",
             "audit",
+            "pair",
             "0.125",
             "bom-",
             "fail",
@@ -52,8 +55,9 @@ def test_no_verdict_model_vote_stratum_or_known_answer_is_in_a_task():
 
 
 def test_all_kinds_of_tasks_look_alike():
-    shapes = [set(one.task.model_dump(exclude_none=True)) for one in (asked(), asked(kind=TaskKind.AUDIT), gold())]
-    assert shapes[0] == shapes[1] == shapes[2]
+    kinds = (asked(), asked(kind=TaskKind.AUDIT), asked(kind=TaskKind.PAIR, attempt=1), gold())
+    shapes = [set(one.task.model_dump(exclude_none=True)) for one in kinds]
+    assert all(shape == shapes[0] for shape in shapes)
     assert asked().task.raters_wanted == gold().task.raters_wanted == 3
 
 
@@ -70,6 +74,14 @@ def test_what_raters_must_not_see_is_beside_the_task_under_its_id():
 def test_ids_repeat_and_differ_by_kind_and_item():
     assert asked().task.task_id == asked().task.task_id
     assert len({asked().task.task_id, asked(8).task.task_id, asked(kind=TaskKind.AUDIT).task.task_id}) == 3
+    # Two drafts of a round with the same words are two tasks.
+    assert len({asked(kind=TaskKind.PAIR, attempt=attempt).task.task_id for attempt in (0, 1)}) == 2
+
+
+def test_a_sample_remembers_the_guidelines_that_its_task_is_asked_under():
+    for one in (asked(), gold()):
+        assert one.sampled.guideline_version == one.task.guideline_version == BOM.guideline_version
+        assert one.sampled.guideline_clauses == tuple(BOM.clauses)
 
 
 def test_the_order_of_the_queue_says_nothing_and_repeats():

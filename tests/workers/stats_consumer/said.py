@@ -120,6 +120,8 @@ def sampled(
     clauses: Mapping[str, str] | None = None,
     confidence: Mapping[str, float] | None = None,
     audit: Mapping[str, str] | None = None,
+    guidelines: str = "",
+    citable: Sequence[str] = (),
 ) -> SampledItem:
     task = event_id("task", item, restart, number, kind)
     return SampledItem(
@@ -129,6 +131,7 @@ def sampled(
         gold_votes={c: HumanVote(v) for c, v in (known or {}).items()}, bom_version=bom,
         judged_sha256=sha256_text(item), judge_labels=dict(judge), sampled_at=in_week(week + 1),
         judge_clauses=dict(clauses or {}), judge_confidence=dict(confidence or {}), audit_labels=dict(audit or {}),
+        guideline_version=guidelines, guideline_clauses=tuple(citable),
     )  # fmt: skip
 
 
@@ -146,11 +149,12 @@ def vote(
     at: datetime = MONDAY + timedelta(days=8),
     restart: int = 0,
     clause: str | None = None,
+    guidelines: str = "g1",
 ) -> HumanLabel:
     return HumanLabel(
         item_id=item, task_id=event_id("task", item, restart, number, kind), criterion_id=criterion, rater_id=rater,
-        vote=HumanVote(said), rationale="because", guideline_version="g1", stage=LabelStage(stage), version=version,
-        retracted=retracted, labelled_at=at, clause=clause,
+        vote=HumanVote(said), rationale="because", guideline_version=guidelines, stage=LabelStage(stage),
+        version=version, retracted=retracted, labelled_at=at, clause=clause,
     )  # fmt: skip
 
 

@@ -22,8 +22,10 @@ from workers.stats_consumer.cells import (
     ABANDONED,
     ATTRIBUTION,
     CONFLICT,
+    FIRST_DRAFTS,
     FLAGS,
     GOLD,
+    LABELS,
     PAIRS,
     PANEL,
     RESTARTED,
@@ -32,6 +34,7 @@ from workers.stats_consumer.cells import (
     TWO_TEXTS,
     WRONG_REVISION,
     PanelItem,
+    Reasons,
 )
 from workers.stats_consumer.fold import Fold
 from workers.stats_consumer.weeks import pane_of
@@ -69,13 +72,21 @@ def histories(draw: st.DrawFn) -> list[Message]:
             if draw(st.booleans()):
                 stratum = "served_after_revision" if last else "served_first_pass"
                 said.append(decided(item, stratum, last, restart=restart, at=at, slices=slices))
-                for k in (last - 1, last) if last else (last,):
+                pair = [(k, "pair") for k in (0, 1) if 0 < last != k]
+                for k, kind in [(last, "sample"), *pair]:
                     judge = {"c1": draw(st.sampled_from(["pass", "fail"])), "c2": "pass"}
-                    said.append(sampled(item, judge, stratum=stratum, number=k, restart=restart, slices=slices))
+                    said.append(
+                        sampled(
+                            item, judge, stratum=stratum, number=k, restart=restart, slices=slices, kind=kind,
+                            guidelines="g1", citable=["G-1.1"],
+                        )
+                    )  # fmt: skip
+                    guidelines, clause = draw(st.sampled_from([("g1", "G-1.1"), ("g1", "G-9.9"), ("g2", None)]))
                     said += [
                         vote(
-                            item, rater, draw(st.sampled_from(["pass", "fail", "cannot_tell"])), number=k,
+                            item, rater, draw(st.sampled_from(["pass", "fail", "cannot_tell"])), number=k, kind=kind,
                             restart=restart, version=version, retracted=draw(st.booleans()) and version > 0,
+                            guidelines=guidelines, clause=clause,
                         )
                         for rater in "abc"
                         for version in range(draw(st.integers(1, 2)))
@@ -220,15 +231,67 @@ def test_a_defect_after_revision_is_traced_to_what_the_judge_said_before(
         assert counts(folded(order), ATTRIBUTION, "served_after_revision") == {f"c1|{how}": 1}
 
 
-def test_two_bad_drafts_in_a_row_are_a_pair() -> None:
+def test_a_caught_first_draft_and_its_bad_revision_are_a_pair() -> None:
     said = [
-        sampled("a", {"c1": "fail"}, number=0, stratum="dropped"),
-        sampled("a", {"c1": "pass"}, number=1, stratum="served_after_revision"),
-        *votes_of("a", "fail", 0),
-        *votes_of("a", "fail", 1),
+        sampled("a", {"c1": "fail"}, number=0, stratum="dropped", kind="pair", inclusion=0.5),
+        sampled("a", {"c1": "pass"}, number=1, stratum="served_after_revision", kind="pair", inclusion=0.5),
+        *votes_of("a", "fail", 0, kind="pair"),
+        *votes_of("a", "fail", 1, kind="pair"),
     ]
-    assert counts(folded(said), PAIRS) == {"c1|fail|pass": 1}
-    assert counts(folded(said[::-1]), PAIRS) == {"c1|fail|pass": 1}
+    for order in (said, said[::-1]):
+        assert counts(folded(order), PAIRS) == {'["c1","pass",2.0]': 1}
+        assert counts(folded(order), FIRST_DRAFTS) == {'["c1","fail",2.0]': 1}
+
+
+def test_verdicts_of_two_bom_versions_are_no_pair() -> None:
+    said = [
+        sampled("a", {"c1": "fail"}, number=0, stratum="dropped", kind="pair", bom="bom-0"),
+        sampled("a", {"c1": "pass"}, number=1, stratum="dropped", kind="pair"),
+        *votes_of("a", "fail", 0, kind="pair"),
+        *votes_of("a", "fail", 1, kind="pair"),
+    ]
+    assert not [key for key in folded(said).cells.counts if key.criterion == PAIRS]
+
+
+def test_labels_that_do_not_fit_their_tasks_guidelines_are_counted_and_do_not_decide() -> None:
+    """Two of today's guidelines pass it, two of another version fail it; one names a clause that there is not."""
+    said = [
+        sampled("a", {"c1": "fail"}, guidelines="g2", citable=["G-1.1"], clauses={"c1": "G-1.1"}),
+        vote("a", "ann", "pass", guidelines="g2"),
+        vote("a", "bob", "pass", guidelines="g2"),
+        vote("a", "cleo", "fail", guidelines="g2", clause="G-9.9"),
+        vote("a", "dan", "fail", guidelines="g1", clause="G-1.1"),
+        vote("a", "eve", "fail", guidelines="g1", clause="G-1.1"),
+        vote("a", "eve", "fail", guidelines="g1", version=1, retracted=True),
+        vote("a", "ann", "fail", "c9", guidelines="g1"),  # a criterion that the task does not ask for
+    ]
+    for order in (said, said[::-1]):
+        fold = folded(order)
+        assert counts(fold, LABELS, "c1") == {"fits": 2, "unknown_clause": 1, "other_guidelines": 1}
+        (cell,) = counts(fold, PANEL + "c1", "served_first_pass")
+        assert PanelItem.of(cell)[2:] == ((("ann", "pass"), ("bob", "pass"), ("cleo", "fail")), None, None)
+    # Told again as what was meant, they fit.
+    meant = [
+        vote("a", "cleo", "fail", guidelines="g2", clause="G-1.1", version=1),
+        vote("a", "dan", "fail", guidelines="g2", version=1),
+    ]
+    fold = folded(said + meant)
+    assert counts(fold, LABELS, "c1") == {"fits": 4}
+    (cell,) = counts(fold, PANEL + "c1", "served_first_pass")
+    assert PanelItem.of(cell).reasons == Reasons(None, "G-1.1", (("cleo", "G-1.1"),))
+
+
+def test_an_adjudicator_decides_under_whatever_guidelines() -> None:
+    """Votes under two versions of the guidelines need one: the newer wording may be why he was asked."""
+    said = [
+        sampled("a", guidelines="g1", citable=["G-1.1"]),
+        vote("a", "ann", "pass", guidelines="g1"),
+        vote("a", "bob", "pass", guidelines="g1"),
+        vote("a", "chief", "fail", guidelines="g2", clause="G-2.2", stage="adjudicated"),
+    ]
+    (cell,) = counts(folded(said), PANEL + "c1", "served_first_pass")
+    assert PanelItem.of(cell).adjudicated == "fail"
+    assert PanelItem.of(cell).reasons == Reasons("G-2.2", None, ())
 
 
 def test_what_comes_after_a_week_is_final_is_late_and_changes_nothing() -> None:
@@ -259,6 +322,6 @@ def test_closed_rounds_are_remembered_up_to_a_bound() -> None:
     assert len(fold.rounds.by_id) == len(fold.rounds.by_item) == 10
 
 
-def votes_of(item: str, said: str, number: int) -> list[Message]:
+def votes_of(item: str, said: str, number: int, *, kind: str = "sample") -> list[Message]:
     at = MONDAY + timedelta(days=9)
-    return [vote(item, rater, said, number=number, at=at) for rater in ("ann", "bob", "cleo")]
+    return [vote(item, rater, said, number=number, kind=kind, at=at) for rater in ("ann", "bob", "cleo")]
