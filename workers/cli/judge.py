@@ -21,17 +21,19 @@ from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
-from workers.cli.output import Exit, console, fail, print_json
+from workers.cli.output import Exit, console, fail, notes, print_json
 from workers.cli.showing import excerpt, measure_of, told_vote
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply
+from workers.publish.ignored_fields import ignored_in
 from workers.reaching import endpoints_of, prices_of
 from workers.runtime.printable import escaped
 
 judge_app = typer.Typer(name="judge", help="Try a judge out, without Kafka.", no_args_is_help=True)
 
 _STYLE = {Label.PASS: "green", Label.FAIL: "red"}
+_IGNORED_SHOWN = 20
 _SYSTEM_LINES, _USER_LINES = 8, 24
 """A system prompt is the same for every draft; what differs is in the user's."""
 
@@ -84,6 +86,8 @@ def _read(path: Path) -> Draft:
         hint = "; one draft is judged at a time: this file holds several lines" if several else ""
         fail(f"{escaped(str(path))}: {escaped(str(error))}{hint}")
     assert isinstance(message, Draft)
+    for one in sorted(ignored_in(raw))[:_IGNORED_SHOWN]:
+        notes.print(one.told(), style="yellow", markup=False, highlight=False, soft_wrap=True)
     return message
 
 
