@@ -21,17 +21,21 @@ from schemas.verdict_space import Label
 from schemas.verdicts import AttemptOutcome, CriterionVerdict
 from workers.cli import judge_parse, judge_probe
 from workers.cli.context import bom_of, clear_errors, settings_of
-from workers.cli.output import Exit, console, fail, print_json
-from workers.cli.showing import measure_of, told_vote
+from workers.cli.output import Exit, console, fail, notes, print_json
+from workers.cli.showing import excerpt, measure_of, told_vote
 from workers.judge.build import Surroundings, build_instrument
 from workers.judge.gate import decide, enforced_criteria, gated_labels
 from workers.judge.protocols import NoCounters, Question, Reply
+from workers.publish.ignored_fields import ignored_in
 from workers.reaching import endpoints_of, prices_of
 from workers.runtime.printable import escaped
 
 judge_app = typer.Typer(name="judge", help="Try a judge out, without Kafka.", no_args_is_help=True)
 
 _STYLE = {Label.PASS: "green", Label.FAIL: "red"}
+_IGNORED_SHOWN = 20
+_SYSTEM_LINES, _USER_LINES = 8, 24
+"""A system prompt is the same for every draft; what differs is in the user's."""
 
 
 class Asked(NamedTuple):
@@ -51,7 +55,8 @@ def register(app: typer.Typer) -> None:
 def try_(
     draft: Annotated[Path, typer.Argument(help="One draft as JSON, as a producer would publish it.")],
     bom: Annotated[Path | None, typer.Option(help="Folder of the BOM; default: ASSAY_BOM, else the example.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    whole: Annotated[bool, typer.Option("--prompt", help="Show prompts and replies whole, however long.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output, all of it.")] = False,
 ) -> None:
     """Judge one draft and show prompt, reply and verdict of each criterion. Nothing is cached or published."""
     asked: list[Asked] = []
@@ -64,7 +69,8 @@ def try_(
     if as_json:
         print_json(_document(judged, outcome, verdicts, asked))
     else:
-        _show(judged, outcome, verdicts, asked)
+        _show_asked(asked, whole=whole)
+        _show(judged, outcome, verdicts)
     raise typer.Exit(int(Exit.OK if outcome is AttemptOutcome.SERVE else Exit.FOUND))
 
 
@@ -80,6 +86,8 @@ def _read(path: Path) -> Draft:
         hint = "; one draft is judged at a time: this file holds several lines" if several else ""
         fail(f"{escaped(str(path))}: {escaped(str(error))}{hint}")
     assert isinstance(message, Draft)
+    for one in sorted(ignored_in(raw))[:_IGNORED_SHOWN]:
+        notes.print(one.told(), style="yellow", markup=False, highlight=False, soft_wrap=True)
     return message
 
 
@@ -97,19 +105,27 @@ async def _judge(bom: Bom, draft: Draft, asked: list[Asked]) -> tuple[CriterionV
         return await build_instrument(bom, around).judge(draft)
 
 
-def _show(bom: Bom, outcome: AttemptOutcome, verdicts: tuple[CriterionVerdict, ...], asked: list[Asked]) -> None:
+def _show_asked(asked: list[Asked], *, whole: bool) -> None:
     for one in asked:
-        title = one.question.criterion_id
-        console.print(_panel(f"{title}: system", one.question.prompt.system))
-        console.print(_panel(f"{title}: user", one.question.prompt.user))
-        console.print(_panel(f"{title}: reply", _answer(one.answer), "cyan"))
+        system, user = one.question.prompt
+        reply = _answer(one.answer)
+        for part, text, lines, style in (
+            ("system", system, _SYSTEM_LINES, "dim"),
+            ("user", user, _USER_LINES, "dim"),
+            ("reply", reply, _USER_LINES, "cyan"),
+        ):
+            shown = text if whole else excerpt(text, lines=lines, whole="--prompt shows all")
+            console.print(_panel(f"{one.question.criterion_id}: {part}", shown, style))
+
+
+def _show(bom: Bom, outcome: AttemptOutcome, verdicts: tuple[CriterionVerdict, ...]) -> None:
     for verdict in verdicts:
         style = _STYLE.get(verdict.label, "yellow")
         console.print(_panel(f"{verdict.criterion_id}: {verdict.label}", _told(verdict), style))
     console.print(f"outcome: {outcome}  (BOM {bom.version})", style="bold", highlight=False)
 
 
-def _panel(title: str, text: str, style: str = "dim") -> Panel:
+def _panel(title: str, text: str, style: str) -> Panel:
     shown = "\n".join(escaped(line) for line in text.split("\n"))
     return Panel(Text(shown), title=title, title_align="left", border_style=style)
 

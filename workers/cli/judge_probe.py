@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -21,16 +22,18 @@ from workers.judge.probing import Probe, Way, probe
 from workers.judge.protocols import NoCounters
 from workers.judge.providers.build import over_http, reach_of
 from workers.judge.providers.endpoints import Endpoints
+from workers.judge.remedies import remedy
 from workers.reaching import endpoints_of, prices_of
 from workers.runtime.printable import escaped
 from workers.runtime.settings import Settings
 
 
 class Probed(NamedTuple):
-    """One binding. ``result`` is None for a model that is not asked over HTTP: there is nothing to probe."""
+    """One binding. ``result`` and ``url`` are None for a model that is not asked over HTTP: nothing to probe."""
 
     name: str
     binding: ModelBinding
+    url: str | None
     result: Probe | None
     priced: bool
 
@@ -60,12 +63,7 @@ async def probe_all(bom: Bom, settings: Settings) -> list[Probed]:
         endpoints = await endpoints_of(settings, bom, stack, NoCounters())
         asked_by = _first_criterion_of_each(bom)
         return [
-            Probed(
-                name,
-                binding,
-                await _probe(binding, asked_by[name], bom, prices, endpoints) if binding.provider.over_http else None,
-                binding.model in prices,
-            )
+            await _probed(name, binding, asked_by[name], bom, prices, endpoints)
             for name, binding in bom.bindings.items()
             if name in asked_by
         ]
@@ -80,14 +78,16 @@ def _first_criterion_of_each(bom: Bom) -> dict[str, Criterion]:
     return found
 
 
-async def _probe(
-    binding: ModelBinding, criterion: Criterion, bom: Bom, prices: Prices, endpoints: Endpoints | None
-) -> Probe:
+async def _probed(
+    name: str, binding: ModelBinding, criterion: Criterion, bom: Bom, prices: Prices, endpoints: Endpoints | None
+) -> Probed:
+    if not binding.provider.over_http:
+        return Probed(name, binding, None, None, binding.model in prices)
     clock = asyncio.get_running_loop().time
     reach = reach_of(binding, endpoints)
     assert endpoints is not None
     model = over_http(binding, reach.endpoint, endpoints.client)
-    return await probe(
+    result = await probe(
         TimedModel(model, attempt_timeout_s=binding.attempt_timeout_s, clock=clock),
         criterion_id=criterion.id,
         binding=binding,
@@ -96,6 +96,7 @@ async def _probe(
         price=prices.get(binding.model),
         clock=clock,
     )
+    return Probed(name, binding, reach.endpoint.shown, result, binding.model in prices)
 
 
 def _document(one: Probed) -> dict[str, Any]:
@@ -105,15 +106,17 @@ def _document(one: Probed) -> dict[str, Any]:
         "provider": one.binding.provider,
         "model": one.binding.model,
         "endpoint": one.binding.endpoint if one.binding.provider.over_http else None,
+        "url": one.url,
         "probed": result is not None,
         "calls": result.calls if result else 0,
         "latency_ms": round(result.latency_ms, 1) if result else None,
         "served_model": result.served_model if result else None,
         "price_known": one.priced,
         "cost_usd": result.cost_usd if result else 0.0,
-        "findings": [{"finding": finding, "detail": detail} for finding, detail in result.findings.items()]
-        if result
-        else [],
+        "findings": [
+            {"finding": finding, "detail": detail, "remedy": remedy(finding, one.binding)}
+            for finding, detail in (result.findings.items() if result else ())
+        ],
     }
 
 
@@ -124,6 +127,8 @@ def _show(probed: list[Probed]) -> None:
     for one in probed:
         table.add_row(one.name, Text(escaped(one.binding.model)), *_cells(one))
     console.print(table)
+    for line in _lines(probed):
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cells(one: Probed) -> tuple[str | Text, ...]:
@@ -131,6 +136,13 @@ def _cells(one: Probed) -> tuple[str | Text, ...]:
         return "0", "", "", f"nothing to probe: {one.binding.provider}"
     known = "unknown" if one.result.cost_usd is None else f"{one.result.cost_usd:.6f} USD"
     cost = known if one.priced else "price unknown"
-    found = "\n".join(f"{finding}: {detail}" for finding, detail in one.result.findings.items())
-    shown = Text("\n".join(escaped(line) for line in found.split("\n")), style="red") if found else Text("ok", "green")
-    return str(one.result.calls), f"{one.result.latency_ms:,.0f} ms", cost, shown
+    found = Text("\n".join(one.result.findings), style="red") if one.result.findings else Text("ok", "green")
+    return str(one.result.calls), f"{one.result.latency_ms:,.0f} ms", cost, found
+
+
+def _lines(probed: list[Probed]) -> Iterator[str]:
+    """Below the table, whole: a URL that is folded in a cell cannot be copied."""
+    for one in probed:
+        for finding, detail in one.result.findings.items() if one.result else ():
+            said = " ".join(filter(None, (f"{one.name}: {finding} at {one.url}", detail and f"({detail})")))
+            yield escaped(f"{said}. {remedy(finding, one.binding)}")

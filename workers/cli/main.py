@@ -84,10 +84,12 @@ def main() -> None:
 
 
 def _usage(error: typer.TyperException) -> Exit:
-    what = error.format_message().rstrip(".")
+    what = error.format_message().rstrip(".").replace(": Value error, ", ": ")
     context = getattr(error, "ctx", None)
     if what:  # without arguments the help has been shown: that says it all
-        complain(f"{what}. See `{context.command_path if context else 'assay'} --help`.")
+        complain(
+            f"{what}{'' if what.endswith('?') else '.'} See `{context.command_path if context else 'assay'} --help`."
+        )
     return Exit.USAGE
 
 

@@ -14,6 +14,7 @@ from workers.runtime.printable import cut, escaped
 from workers.runtime.records import InRecord
 
 _FIELD_CHARS = 200
+_LINE_CHARS = 400
 
 
 def shown_bytes(raw: bytes | None, *, limit: int = _FIELD_CHARS) -> str:
@@ -24,6 +25,17 @@ def shown_bytes(raw: bytes | None, *, limit: int = _FIELD_CHARS) -> str:
     shown = escaped(raw[: limit * 4].decode("utf-8", "backslashreplace"))[:limit]
     left = len(raw) - limit * 4 if len(raw) > limit * 4 else 0
     return f"{shown}… ({len(raw)} bytes in all)" if left or len(raw) > len(shown.encode()) else shown
+
+
+def excerpt(text: str, *, lines: int, whole: str) -> str:
+    """The first and the last lines of a long text, each cut; ``whole`` says how to see what is left out."""
+    all_lines = text.split("\n")
+    left = len(all_lines) - lines
+    shown = [cut(line, _LINE_CHARS) for line in (all_lines if left <= 1 else all_lines[: lines // 2])]
+    if left > 1:
+        shown.append(f"… {left} more lines; {whole}")
+        shown += [cut(line, _LINE_CHARS) for line in all_lines[-(lines - lines // 2) :]]
+    return "\n".join(shown)
 
 
 def headline(record: InRecord, *, prefix: str) -> str:

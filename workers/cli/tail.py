@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from difflib import get_close_matches
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from workers.cli.output import console, notes
 from workers.cli.showing import headline, json_line, lines
 from workers.cli.tail_metrics import tail_metrics
 from workers.runtime.connection import connection
+from workers.runtime.nearest import did_you_mean
 from workers.runtime.reading import follow, read_to_end
 from workers.runtime.records import InRecord
 from workers.runtime.settings import Settings
@@ -55,12 +55,11 @@ def tail(
 
 
 def bare_name(topic: str, prefix: str) -> str:
-    """A topic's name without prefix. Raises SettingsError that names the nearest."""
+    """A topic's name without prefix. Raises SettingsError that names the nearest where one is near."""
     names = [row.name for row in TOPICS]
     bare = topic.removeprefix(prefix)
     if bare not in names:
-        nearest = get_close_matches(bare, names, n=1, cutoff=0)
-        raise SettingsError(f"no topic {topic!r}; did you mean {nearest[0]}? `assay topics` lists them")
+        raise SettingsError(f"no topic {topic!r}{did_you_mean(bare, names) or ';'} `assay topics` lists them")
     return bare
 
 

@@ -41,11 +41,11 @@ def misfit(label: HumanLabel, editions: Editions) -> Misfit | None:
         )  # fmt: skip
     if not label.clause or label.clause in clauses:
         return None
-    near = ", ".join(nearest(label.clause, clauses))
+    near = ", ".join(nearest_clauses(label.clause, clauses))
     return Misfit("clause", f"{label.clause!r} is no clause of guidelines {label.guideline_version}; nearest: {near}")
 
 
-def nearest(clause: str, clauses: Collection[str]) -> list[str]:
+def nearest_clauses(clause: str, clauses: Collection[str]) -> list[str]:
     """The ids that look most like it, whatever the letters' case; the first of those that look alike."""
     matcher = SequenceMatcher(b=clause.casefold())
 

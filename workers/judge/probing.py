@@ -98,7 +98,7 @@ async def probe(
         try:
             reply = await model.ask(Question(criterion_id, prompt, form.schema, draft_of(_TRUE)), deadline=began + 3600)
         except ModelError as error:
-            findings[_BY_CAUSE.get(error.cause, Finding.NO_ANSWER)] = f"{error.cause}: {error.detail}"
+            findings |= _of_error(error)
             break
         finally:
             slowest_s = max(slowest_s, clock() - began)
@@ -109,6 +109,13 @@ async def probe(
     return Probe(
         calls, slowest_s * 1000, findings, _cost(replies, calls, price), replies[-1].model if replies else None
     )
+
+
+def _of_error(error: ModelError) -> dict[Finding, str]:
+    """The finding says the cause; where it stands for several of them, its detail does."""
+    if error.cause in _BY_CAUSE:
+        return {_BY_CAUSE[error.cause]: error.detail}
+    return {Finding.NO_ANSWER: str(error)}
 
 
 def draft_of(text: str) -> Draft:

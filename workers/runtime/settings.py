@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
@@ -14,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from schemas.errors import SettingsError
 from schemas.topics import MAX_MESSAGE_BYTES
+from workers.runtime.nearest import nearest
 from workers.runtime.printable import cut
 from workers.runtime.setting_checks import file_there, http_url, redis_url, secret_http_url, servers_of
 
@@ -229,14 +229,19 @@ def load(environ: Mapping[str, str]) -> Settings:
         if not name.startswith(PREFIX) or name.startswith(RESERVED) or not value:
             continue
         if name not in known:
-            nearest = get_close_matches(name, known, n=1, cutoff=0)
-            raise SettingsError(f"unknown setting {name}; did you mean {nearest[0]}?")
+            raise SettingsError(f"unknown setting {name}{_meant(name)}")
         given[known[name]] = value
     try:
         return Settings(**given)  # type: ignore[arg-type]  # strings, as an environment has them
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise SettingsError(_of_which(first["loc"], given) + _said(first["type"], first["msg"])) from None
+
+
+def _meant(name: str) -> str:
+    """The prefix, which all have, would make any two of them alike."""
+    meant = nearest(name.removeprefix(PREFIX), Settings.model_fields)
+    return "; `assay settings --markdown` lists all" if meant is None else f"; did you mean {_env(meant)}?"
 
 
 def _said(kind: str, message: str) -> str:

@@ -155,6 +155,18 @@ def test_judge_try_shows_prompt_reply_and_verdict(env: Mapping[str, str], tmp_pa
     assert (answer["outcome"], len(answer["verdicts"]), len(answer["asked"])) == ("revise", 3, 1)
 
 
+def test_judge_try_shows_a_long_prompt_bounded_unless_it_is_asked_for(env: Mapping[str, str], tmp_path: Path) -> None:
+    text = "\n".join(f"line {number} " + "x" * 50 for number in range(100))
+    (tmp_path / "draft.json").write_text(json.dumps({**GOOD, "text": text}))
+    done = assay("judge", "try", tmp_path / "draft.json", env=env)
+    assert "more lines; --prompt shows all" in done.said
+    assert "line 99 xxx" in done.said
+    assert ("line 50 xxx" in done.said, len(done.said) < 10_000) == (False, True)
+    assert "line 50 xxx" in assay("judge", "try", tmp_path / "draft.json", "--prompt", env=env).said
+    answer = json.loads(assay("judge", "try", tmp_path / "draft.json", "--json", env=env).said)
+    assert text in answer["asked"][0]["user"]
+
+
 def _commands(group: object, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found = [path]
     for name, command in getattr(group, "commands", {}).items():

@@ -53,6 +53,11 @@ def test_no_kafka_as_a_process_says_it_once(tmp_path: Path) -> None:
     assert (usage.code, usage.one_line) == (2, "No such option: --nonsense. See `assay publish --help`.")
 
 
+def test_a_command_that_is_almost_one(tmp_path: Path) -> None:
+    done = process("judg", env=environ(tmp_path))
+    assert (done.code, done.one_line) == (2, "No such command 'judg'. Did you mean 'judge'? See `assay --help`.")
+
+
 @pytest.mark.parametrize("role", ["judge", "reflector"])
 def test_a_worker_without_kafka(tmp_path: Path, role: str) -> None:
     done = assay("run", role, env=environ(tmp_path, kafka=NOBODY))
@@ -70,6 +75,7 @@ def test_no_kafka_named_and_none_running(tmp_path: Path) -> None:
     ("setting", "value", "line"),
     [
         ("kafkka", "x", "unknown setting ASSAY_KAFKKA; did you mean ASSAY_KAFKA?"),
+        ("foo", "x", "unknown setting ASSAY_FOO; `assay settings --markdown` lists all"),
         ("kafka", "nonsense", "ASSAY_KAFKA = 'nonsense': must be host:port, or several with commas between"),
         ("window", "many", "ASSAY_WINDOW = 'many': must be a valid integer"),
         ("redis", "http://x", "ASSAY_REDIS: must begin with redis:// or rediss:// or unix:// and name a host"),

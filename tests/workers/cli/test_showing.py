@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schemas.verdict_space import Cause, Choice, Label
 from schemas.verdicts import Vote
-from workers.cli.showing import headline, json_line, lines, shown_bytes, told_vote
+from workers.cli.showing import excerpt, headline, json_line, lines, shown_bytes, told_vote
 from workers.runtime.printable import cut, escaped
 from workers.runtime.records import InRecord
 
@@ -81,3 +81,10 @@ def test_a_vote_says_who_said_what_and_from_which_measure() -> None:
     assert told_vote(flipped) == "rival_first: pass prefers TIE  [m]"
     absent = Vote(name="large", judge="m", label=Label.ABSTAIN, cause=Cause.TIMEOUT)
     assert told_vote(absent) == "large: abstain (timeout)  [m]"
+
+
+def test_a_long_text_is_shown_by_its_ends() -> None:
+    text = "\n".join("abcdefg")
+    assert excerpt(text, lines=4, whole="ask").split("\n") == ["a", "b", "… 3 more lines; ask", "f", "g"]
+    assert excerpt(text, lines=6, whole="ask") == excerpt(text, lines=9, whole="ask") == text
+    assert excerpt("x" * 1_000, lines=4, whole="ask") == cut("x" * 1_000, 400)

@@ -61,6 +61,7 @@ def test_following_from_the_beginning_stops_after_so_many(run: Run) -> None:
 @pytest.mark.parametrize(
     ("topic", "code", "line"),
     [
+        ("zzz", Exit.USAGE, "no topic 'zzz'; `assay topics` lists them"),
         ("draft", Exit.USAGE, "no topic 'draft'; did you mean drafts?"),
         ("verdicts", Exit.UNAVAILABLE, "does not exist; `assay topics create` makes it"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.labels import Fit, fit_of
 from tests.workers.hitl.test_tasks import BOM, asked, gold
-from workers.hitl.editions import editions_of, nearest
+from workers.hitl.editions import editions_of, nearest_clauses
 
 CLAUSES = ("G-1.1", "G-1.2", "G-2.1", "G-2.4", "G-3.1")
 
@@ -17,13 +17,13 @@ CLAUSES = ("G-1.1", "G-1.2", "G-2.1", "G-2.4", "G-3.1")
     ("clause", "meant"), [("g-1.2", "G-1.2"), ("G1.2", "G-1.2"), ("G-2.4.", "G-2.4"), (" G 3.1", "G-3.1")]
 )
 def test_the_nearest_clause_comes_first(clause: str, meant: str):
-    assert nearest(clause, CLAUSES)[0] == meant
+    assert nearest_clauses(clause, CLAUSES)[0] == meant
 
 
 @given(st.text(max_size=64), st.sets(st.text(min_size=1, max_size=8), min_size=1, max_size=6))
 @settings(derandomize=True, max_examples=200, deadline=None)
 def test_there_is_always_a_nearest_clause_and_never_an_invented_one(clause: str, clauses: set[str]):
-    found = nearest(clause, clauses)
+    found = nearest_clauses(clause, clauses)
     assert len(found) == min(3, len(clauses))
     assert set(found) <= clauses
 

@@ -100,7 +100,13 @@ async def test_each_fault_is_found(
 async def test_the_words_of_a_provider_are_named_in_a_finding(server: ModelServer) -> None:
     server.behave(refuses(400, code="unsupported_parameter"))
     found = (await probed(server.url)).findings[Finding.BAD_REQUEST]
-    assert found == "bad_request: HTTP 400 code=unsupported_parameter"
+    assert found == "HTTP 400 code=unsupported_parameter"
+
+
+async def test_a_cause_is_said_once(server: ModelServer) -> None:
+    assert (await probed("http://127.0.0.1:1/v1")).findings == {Finding.UNREACHABLE: "ClientConnectorError"}
+    server.behave(refuses(500))
+    assert (await probed(server.url)).findings == {Finding.NO_ANSWER: "provider_error: HTTP 500"}
 
 
 async def test_an_anthropic_model_is_probed_the_same(server: ModelServer) -> None:

@@ -37,6 +37,8 @@ def test_values_are_read_and_secrets_are_masked():
 @pytest.mark.parametrize(
     ("environ", "line"),
     [
+        ({"ASSAY_MODEL_URL": "3"}, "unknown setting ASSAY_MODEL_URL; did you mean ASSAY_MODEL_BASE_URL?"),
+        ({"ASSAY_BROKER": "3"}, "unknown setting ASSAY_BROKER; `assay settings --markdown` lists all"),
         ({"ASSAY_CONCURENCY": "3"}, "unknown setting ASSAY_CONCURENCY; did you mean ASSAY_CONCURRENCY?"),
         ({"ASSAY_CONCURRENCY": "many"}, "ASSAY_CONCURRENCY = 'many': must be a valid integer"),
         ({"ASSAY_CONCURRENCY": "0"}, "ASSAY_CONCURRENCY = '0': must be greater than or equal to 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass, field
 
 import httpx
@@ -29,13 +30,28 @@ class Endpoint:
             raise SettingsError("the model's API key is empty or holds characters that no HTTP header may carry")
 
     def url(self, path: str) -> httpx.URL:
-        """The address of one of its methods, ``/chat/completions``."""
-        return httpx.URL(self.base_url.rstrip("/") + path)
+        """The address of one of its methods, ``/chat/completions``; user and password go into a header instead."""
+        # aiohttp raises on a URL with credentials beside httpx's header of the same (httpx-aiohttp 0.2).
+        return httpx.URL(self.base_url.rstrip("/") + path).copy_with(userinfo=b"")
+
+    @property
+    def shown(self) -> str:
+        """The address for people, without what may be secret in it."""
+        return str(httpx.URL(self.base_url).copy_with(userinfo=b"", query=None, fragment=None))
 
     def bearer(self) -> dict[str, str]:
-        """The key as most endpoints want it."""
-        return {} if self.api_key is None else {"Authorization": f"Bearer {self.api_key.get_secret_value()}"}
+        """The key as most endpoints want it, or the URL's user and password. Raises SettingsError for both."""
+        if self.api_key is None:
+            return self._basic()
+        if self._basic():
+            raise SettingsError("the model's base URL has a user in it, and a key is set too: give one of them")
+        return {"Authorization": f"Bearer {self.api_key.get_secret_value()}"}
 
     def x_api_key(self) -> dict[str, str]:
-        """The key as Anthropic wants it."""
-        return {} if self.api_key is None else {"x-api-key": self.api_key.get_secret_value()}
+        """The key as Anthropic wants it, beside the URL's user and password."""
+        return self._basic() | ({} if self.api_key is None else {"x-api-key": self.api_key.get_secret_value()})
+
+    def _basic(self) -> dict[str, str]:
+        url = httpx.URL(self.base_url)
+        pair = f"{url.username}:{url.password}"
+        return {} if pair == ":" else {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
