@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -41,10 +42,12 @@ def refuse_second(file: Path) -> None:
 def announce(where: Whereabouts, file: Path) -> None:
     """Leave the note; readable by this user alone. Raises OSError, and DependencyUnavailable as ``refuse_second``."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    refuse_second(file)
-    file.unlink(missing_ok=True)  # of a process that has ended
-    file.touch(mode=0o600, exist_ok=False)
-    file.write_text(json.dumps(where._asdict()))
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two that start in the same instant: the second one sees the first one's note
+        refuse_second(file)
+        file.unlink(missing_ok=True)  # of a process that has ended
+        file.touch(mode=0o600, exist_ok=False)
+        file.write_text(json.dumps(where._asdict()))
 
 
 def withdraw(where: Whereabouts, file: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,18 @@ def test_the_note_of_a_dead_process_gives_way_to_a_new_one(tmp_path: Path) -> No
 def test_an_unreadable_note_is_no_note(tmp_path: Path, text: str) -> None:
     (tmp_path / "n").write_text(text)
     assert find(tmp_path / "n") is None
+
+
+def test_of_many_that_start_in_the_same_instant_one_stays(tmp_path: Path) -> None:
+    """Each thread stands for a process: a lock belongs to whoever opened the file, and both pids are alive."""
+    starts = [HERE._replace(pid=pid, kafka=f"127.0.0.1:{n}") for n, pid in enumerate((os.getppid(), 1) * 8)]
+
+    def start(one: Whereabouts) -> bool:
+        try:
+            announce(one, tmp_path / "n")
+        except DependencyUnavailable:
+            return False
+        return True
+
+    with ThreadPoolExecutor(len(starts)) as pool:
+        assert sum(pool.map(start, starts)) == 1
