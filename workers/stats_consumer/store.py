@@ -2,11 +2,12 @@
 
 One hash, so that Redis keeps or loses everything together: half a state would be wrong counts. Rows are written with
 their whole value, so that a step whose answer was lost can be taken again. The epoch in the hash belongs to one worker:
-when another has taken over, the step of the older one fails.
+when another has taken over, the step of the older one fails. The layout says which version wrote the rows.
 """
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Awaitable, Mapping
 from typing import cast
@@ -15,10 +16,14 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError, WatchError
 
 from schemas.errors import AssayError, DependencyUnavailable, FatalError
+from workers.runtime.logs import event
 
 Rows = Mapping[str, bytes | None]
 
-_EPOCH = "epoch"
+LAYOUT = b"1"
+"""Raised whenever rows that the version before wrote can no longer be read."""
+
+_EPOCH, _LAYOUT = "epoch", "layout"
 _CHUNK = 5_000  # fields of one command
 
 
@@ -56,7 +61,10 @@ class StatsStore:
             raise _unavailable(error) from error
 
     async def claim(self) -> dict[str, bytes]:
-        """All rows, and the right to write them. Empty when Redis has none: then everything is read again."""
+        """All rows, and the right to write them. Empty when Redis has none: then everything is read again.
+
+        Rows of another layout are dropped, and everything is read again as well.
+        """
         try:
             self._epoch = str(await self._redis.hincrby(self._name, _EPOCH, 1)).encode()
             # In pieces: a whole hash in one reply holds Redis up. From here on nobody else can write to it.
@@ -66,7 +74,14 @@ class StatsStore:
             raise _unavailable(error) from error
         if epoch != self._epoch:
             raise FatalError("another stats worker took over while this one started")
-        return {name.decode(): row for name, row in found.items() if name != _EPOCH.encode()}
+        rows = {name.decode(): row for name, row in found.items()}
+        del rows[_EPOCH]
+        if rows.pop(_LAYOUT, None) == LAYOUT:
+            return rows
+        if rows:
+            event("counts_of_another_version_dropped", level=logging.WARNING, rows=len(rows))
+        await self._step({**dict.fromkeys(rows), _LAYOUT: LAYOUT}, expected=self._epoch)
+        return {}
 
     async def save(self, rows: Rows) -> None:
         """Write and delete all of these, or nothing.
@@ -78,7 +93,7 @@ class StatsStore:
 
     async def restore(self, rows: Rows) -> None:
         """Write everything again after StateLost."""
-        await self._step({**rows, _EPOCH: self._epoch}, expected=None)
+        await self._step({**rows, _EPOCH: self._epoch, _LAYOUT: LAYOUT}, expected=None)
 
     async def _step(self, rows: Rows, *, expected: bytes | None) -> None:
         written = [(name, row) for name, row in rows.items() if row is not None]

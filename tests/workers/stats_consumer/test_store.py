@@ -12,7 +12,7 @@ from schemas.errors import DependencyUnavailable, FatalError
 from workers.embedded.services import ChildServices
 from workers.runtime.records import OutRecord
 from workers.stats_consumer.outbox import Outbox
-from workers.stats_consumer.store import StateLost, StatsStore
+from workers.stats_consumer.store import LAYOUT, StateLost, StatsStore
 
 
 @asynccontextmanager
@@ -72,6 +72,26 @@ async def test_a_lost_hash_is_noticed_and_written_again_whole(redis_url: str, un
         await store.restore({"c|1": b"one", "c|2": b"two"})
         await store.save({"c|3": b"three"})
         assert sorted(await StatsStore(redis, name=name).claim()) == ["c|1", "c|2", "c|3"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("layout", [b"0", None])
+async def test_rows_that_another_version_wrote_are_dropped_and_counted_again(
+    redis_url: str, unique: Callable[[str], str], layout: bytes | None
+) -> None:
+    async with connected(redis_url) as redis:
+        name = unique("stats")
+        store = StatsStore(redis, name=name)
+        await store.claim()
+        await store.save({"a|1": b"[]", **{f"r|{i}": b"x" for i in range(5_001)}})
+        await (redis.hset(name, "layout", layout) if layout else redis.hdel(name, "layout"))  # type: ignore[arg-type, misc]
+        newer = StatsStore(redis, name=name)
+        assert await newer.claim() == {}
+        assert await redis.hgetall(name) == {b"epoch": b"2", b"layout": LAYOUT}  # type: ignore[misc]
+        with pytest.raises(FatalError, match="taken over"):
+            await store.save({"a|2": b"[]"})
+        await newer.save({"a|3": b"[]"})
+        assert await StatsStore(redis, name=name).claim() == {"a|3": b"[]"}
 
 
 @pytest.mark.anyio
