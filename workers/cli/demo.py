@@ -104,7 +104,7 @@ def _show(board: Board, took_s: float, log: str) -> None:
 def _proved(board: Board) -> str:
     contradicted = sum(len(claim.broken) for claim in board.claims)
     checks = counted(sum(claim.checked for claim in board.claims), "check")
-    return f"From the topics alone (assay prove): {checks} of six claims, {counted(contradicted, 'contradiction')}."
+    return f"From the topics alone (assay prove): {checks}, {counted(contradicted, 'contradiction')}."
 
 
 def _instructive(board: Board) -> str | None:

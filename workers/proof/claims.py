@@ -5,7 +5,7 @@ Records that retention has removed can prove nothing: they are counted as that, 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -57,7 +57,7 @@ def claims(ledger: Ledger, kept: Kept, *, now: datetime) -> list[Claim]:
     reading = _Reading(ledger, kept, now)
     return [
         reading.one_fate(), reading.same_text(), reading.same_word(), reading.one_decision(),
-        reading.shown_was_passed(), reading.one_bom(),
+        reading.passed_is_shown(), reading.shown_was_passed(), reading.one_bom(),
     ]  # fmt: skip
 
 
@@ -150,6 +150,26 @@ class _Reading:
             claim.not_checked[IN_PROGRESS] += 1
         else:
             claim.check(f"{_round(key)} is {decided.decision}, and no attempt on record leads to that")
+
+    def passed_is_shown(self) -> Claim:
+        claim = Claim(
+            "passed is shown", "an item of which a text was released is shown, or was withdrawn by an operator"
+        )
+        released: defaultdict[str, list[Decided]] = defaultdict(list)
+        for (item_id, _), of_round in self._ledger.decisions.items():
+            for decided in of_round.values():
+                if decided.shows:
+                    released[item_id].append(decided)
+        for item_id, decisions in released.items():
+            if item_id in self._ledger.shown:
+                claim.check(None)
+            elif any(decided.judged_sha256 in self._unfinished for decided in decisions):
+                claim.not_checked[IN_PROGRESS] += 1
+            else:
+                claim.check(
+                    f"item {item_id!r} was {decisions[-1].decision}, and neither a text nor a withdrawal stands"
+                )
+        return claim
 
     def shown_was_passed(self) -> Claim:
         claim = Claim("shown was passed", "what is shown passed under the BOM that it names, or is a drop's fallback")

@@ -59,6 +59,7 @@ class Decided(NamedTuple):
     attempt: int
     judged_sha256: str
     bom_version: str
+    shows: bool  # a text was released: the draft's or the fallback
     decided_at: datetime
 
 
@@ -146,7 +147,8 @@ class Ledger:
 
     def _decision(self, said: ItemDecision) -> None:
         decided = Decided(
-            said.event_id, said.decision, said.attempt, said.judged_sha256, said.bom_version, said.decided_at
+            said.event_id, said.decision, said.attempt, said.judged_sha256, said.bom_version,
+            said.released in (ServedStatus.SERVED, ServedStatus.FALLBACK), said.decided_at,
         )  # fmt: skip
         self.decisions[said.item_id, said.round_id].setdefault(said.event_id, decided)
 

@@ -29,7 +29,8 @@ def test_what_the_judge_says_bears_out_every_claim() -> None:
     checked = {name: claim.checked for name, claim in found.items()}
     # 10 drafts, one of them unreadable; 9 attempts; 4 rounds with an end; shown: two passes and the fallback.
     assert checked == {
-        "one fate": 10, "same text": 9, "same word": 0, "one decision": 4, "shown was passed": 3, "one BOM": 1,
+        "one fate": 10, "same text": 9, "same word": 0, "one decision": 4, "passed is shown": 3,
+        "shown was passed": 3, "one BOM": 1,
     }  # fmt: skip
     assert found["one decision"].not_checked == {"open: its revision request has no answer yet": 1}
 
@@ -97,6 +98,10 @@ def decided_from_nothing(world: World) -> None:
     world.change(ItemDecision, of("undecided"), judged_sha256=OTHER_HASH)
 
 
+def shown_no_more(world: World) -> None:
+    world.drop(ServedOutput, of("first"))
+
+
 def shown_after_a_drop(world: World) -> None:
     world.change(ServedOutput, of("dropped", 3), status=ServedStatus.SERVED, decision=Decision.SERVED_AFTER_REVISION)
 
@@ -137,6 +142,7 @@ def a_bom_that_is_two(world: World) -> None:
         (not_decided, "one decision", "of item 'dropped' was judged to its end, and nothing was decided"),
         (decided_otherwise, "one decision", "is served_first_pass, and its attempt says undecided"),
         (decided_from_nothing, "one decision", "no attempt on record leads to that"),
+        (shown_no_more, "passed is shown", "item 'first' was served_first_pass, and neither a text nor a withdrawal"),
         (shown_after_a_drop, "shown was passed", "item 'dropped' is shown (served), and its attempt says drop"),
         (shown_under_another_bom, "shown was passed", "is shown (served), and its attempt says serve under"),
         (shown_with_other_words, "shown was passed", "another hash than its record names"),
@@ -171,6 +177,14 @@ def test_what_is_written_between_two_topics_is_in_progress() -> None:
     found = world.claims()
     assert not any(claim.broken for claim in found.values())
     assert found["shown was passed"].not_checked == found["one fate"].not_checked == {IN_PROGRESS: 1}
+
+
+def test_a_text_that_is_not_written_yet_is_in_progress() -> None:
+    world = short_day()
+    world.done = 0
+    shown_no_more(world)
+    assert world.broken() == {}
+    assert world.claims()["passed is shown"].not_checked == {IN_PROGRESS: 1}
 
 
 def test_a_repetition_that_was_judged_without_the_cache_may_differ() -> None:
@@ -218,7 +232,9 @@ def test_an_abandoned_round_needs_no_decision_and_a_withdrawn_item_shows_nothing
 
 
 def test_shadow_mode_shows_the_first_draft_whatever_was_said_of_it() -> None:
-    world = short_day()
+    world = World()
+    world.publish("first", "PASS")
+    world.publish("open", "FAIL")
     world.said = [m.model_copy(update={"enforced": False}) for m in world.said if hasattr(m, "enforced")]
     first = next(m for m in world.said if isinstance(m, AttemptRecord) and m.item_id == "open")
     assert first.attempt_outcome is AttemptOutcome.REVISE
@@ -229,7 +245,5 @@ def test_shadow_mode_shows_the_first_draft_whatever_was_said_of_it() -> None:
         "round_id": first.round_id, "judged_sha256": first.judged_sha256,
     }  # fmt: skip
     world.said.append(served.model_copy(update=shown))
-    world.drop(ServedOutput, of("dropped", 3))
-    world.drop(ServedOutput, of("second", 1))
     assert world.broken() == {}
     assert world.claims()["shown was passed"].checked == 2
